@@ -64,7 +64,7 @@ class Soak:
     def __init__(self, spark: SparkSession, folder: Path, seed: int) -> None:
         self.spark, self.drawn = spark, random.Random(seed)
         self.ended, self.failure = threading.Event(), ""
-        self.counts = dict.fromkeys(("writes", "refused", "syncs", "reads", "passed over"), 0)
+        self.counts = dict.fromkeys(("writes", "refused", "syncs", "reads", "skipped"), 0)
         self.curves = Curves(["heap MiB", "cached blocks MiB", "resident MiB", "file handles", *FILES])
         for name in ("writer", "oracle"):
             (folder / name).mkdir(parents=True)
@@ -120,7 +120,7 @@ class Soak:
             options = {"as.of.instant": at}
             wanted = self.oracle.filtered(name="soak", filters=filters, options=options, read_once=True)
         except RuntimeError:
-            self.counts["passed over"] += len(filters)  # cleaned meanwhile
+            self.counts["skipped"] += len(filters)  # cleaned meanwhile
             return
         how = self.drawn.choice(({}, {}, {}, {"hudiidx.index.enabled": "false"}))
         rows = self.spark.read.format("hudiidx").options(**{"as.of.instant": at, **how}).load(str(self.path))

@@ -17,7 +17,7 @@ LAST_VERSIONS = {
 
 
 class StockServices(StockSession):
-    """Requests that change no rows, but for what they take back."""
+    """Requests that change no rows, but for what they roll back."""
 
     def op_clean_up(self, name: str, commits: int = 3) -> None:
         """Runs a clean that keeps the files of the last commits."""
@@ -52,7 +52,7 @@ class StockServices(StockSession):
         return instant
 
     def op_restore(self, name: str, to: str) -> None:
-        """Takes back all that completed after a savepoint."""
+        """Rolls back all that completed after a savepoint."""
         table = self.tables[name]
         table.call(f"call rollback_to_savepoint(table => '{table.register()}', instant_time => '{to}')")
 

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from hudiidx import HudiIndex
 
 
-def test_an_empty_base_file_is_passed_over_as_stock_does(spark: SparkSession, stock_0_15: Any) -> None:
+def test_an_empty_base_file_is_skipped_as_stock_does(spark: SparkSession, stock_0_15: Any) -> None:
     options = {"hoodie.metadata.enable": "false"}
     path = Path(stock_0_15.new(name="emptied", kind="COW", options=options))
     stock_0_15.write(name="emptied", first=0, end=60, seed=1, operation="insert")

@@ -84,7 +84,7 @@ class LogCompacted:
     def check_ranges(self, end: int | None = None) -> set[int]:
         """Our rows behind each commit, up to and with one, are those of the writes in between.
 
-        Returns the numbers of the commits behind which stock Hudi gives rows of others too.
+        Returns the numbers of the commits after which stock Hudi gives rows of others too.
         """
         times = self.stock.completions(name=self.name)
         until = {} if end is None else {END: times[end]}

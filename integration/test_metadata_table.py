@@ -248,7 +248,7 @@ def test_definitions_of_indexes_stay_and_stock_goes_on(
         table.assert_rows()
 
 
-# How many steps are taken back, and whether stock is the next writer.
+# How many steps are rolled back, and whether stock is the next writer.
 ENDS = [(steps, stock_is_next) for steps in range(1, 6) for stock_is_next in (True, False)]
 FIFTHS = [pytest.param(v, ENDS[n::5], id=f"{v}-{n}") for v in VERSIONS for n in range(5)]
 

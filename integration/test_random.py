@@ -180,7 +180,7 @@ def check(spark: SparkSession, stock: Any, seed: int, release: str, length: tupl
         for step in steps:
             done.append(attempt(table.step, step))
             if step[0] == "merge_into" and table.is_spoilt():
-                return [*done, "stock spoilt its table: the sequence ends"]
+                return [*done, "stock damaged its table: the sequence ends"]
             table.compare(stock.rows(name=table.name))
         for travel in stock.travel(name=table.name):
             done.append(f"as of {travel['as_of']}{' refused' if 'error' in travel else ''}")

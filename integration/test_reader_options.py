@@ -1,4 +1,4 @@
-"""Options of stock Hudi's reader: none is taken without a word and not followed, and those that are followed
+"""Options of stock Hudi's reader: none is taken silently and not followed, and those that are followed
 give stock's rows, on tables where they decide which."""
 
 from collections.abc import Callable

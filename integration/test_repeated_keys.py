@@ -71,12 +71,12 @@ def test_a_statement_changes_no_row_of_a_repeated_key_that_it_does_not_name(
     assert len(stock.values(name="repeated-sql", column="ts")) == 3
 
 
-@pytest.mark.parametrize("mended", ["compacted", "compacted as planned", "written anew"])
+@pytest.mark.parametrize("repaired", ["compacted", "compacted as planned", "written anew"])
 def test_rows_that_stock_deleted_by_their_positions_do_not_come_back(
-    spark: SparkSession, stock_1_2: Any, mended: str
+    spark: SparkSession, stock_1_2: Any, repaired: str
 ) -> None:
     """Beside a log block that names keys alone stock Hudi's readers, as ours, go by no positions."""
-    name = f"repeated-{mended}".replace(" ", "-")
+    name = f"repeated-{repaired}".replace(" ", "-")
     path = made(stock_1_2, name)
     stock_1_2.write_sql(name=name, sql=REPEATED, operation="bulk_insert")
     stock_1_2.write_sql(name=name, sql=DELETES["delete"], operation="delete")
@@ -87,16 +87,16 @@ def test_rows_that_stock_deleted_by_their_positions_do_not_come_back(
         rows = spark.sql(f"select '{key}' id, 'sf' city, 9L ts, 99 n, false _hoodie_is_deleted")
         rows.write.format("hudiidx").mode("append").save(path)
 
-    if mended == "compacted as planned":
+    if repaired == "compacted as planned":
         stock_1_2.schedule_compaction(name=name)
     with pytest.raises(WriteConflict, match=r"record key 'k2' has several rows in sf/.*compact-table"):
         upsert("k1")
     assert stock_1_2.values(name=name, column="ts") == left
-    if mended == "compacted":
+    if repaired == "compacted":
         stock_1_2.compact(name=name)
-    elif mended == "compacted as planned":
+    elif repaired == "compacted as planned":
         HudiIndex(spark, path).compact_table()
-    if mended != "written anew":
+    if repaired != "written anew":
         upsert("k1")
         upsert("k2")
     else:

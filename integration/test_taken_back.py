@@ -1,4 +1,4 @@
-"""Overwrites that stock Hudi takes back and archives behind, under an index that is in step or stale: rows,
+"""Overwrites that stock Hudi rolls back and archives behind, under an index that is in step or stale: rows,
 keys, filters and time travel are what was written."""
 
 from pathlib import Path
@@ -45,7 +45,7 @@ class Indexed(Written):
         self.held[self.completed()[-1]] = dict(self.rows)
 
     def assert_past(self) -> None:
-        """Rows by key as of each instant there ever was: taken back ones show what was before them."""
+        """Rows by key as of each instant there ever was: rolled back ones show what was before them."""
         there = self.completed()
         for instant in self.held:
             before = [i for i in there if i <= instant and i in self.held]
@@ -95,7 +95,7 @@ def dynamic(table: Indexed, rows: DataFrame) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", IN_SHORT)
-def test_keys_filters_and_time_travel_across_overwrites_that_are_taken_back(
+def test_keys_filters_and_time_travel_across_overwrites_that_are_rolled_back(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
 ) -> None:
     stock = request.getfixturevalue(version)
@@ -139,7 +139,7 @@ ARCHIVING = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("version", IN_SHORT)
-def test_stock_archives_behind_overwrites_one_of_which_it_took_back(
+def test_stock_archives_behind_overwrites_one_of_which_it_rolled_back(
     spark: SparkSession, request: pytest.FixtureRequest, version: str, tmp_path: Path
 ) -> None:
     stock = request.getfixturevalue(version)
@@ -175,7 +175,7 @@ def test_stock_restores_a_table_to_before_its_upgrade_under_an_index(
     table.delete(0, 30)
     handle = HudiIndex(spark, table.path)
     handle.create(record="global")
-    # Upgrades it, with a compaction, and takes back that and the deletes, whose logs stay.
+    # Upgrades it, with a compaction, and rolls back that and the deletes, whose logs stay.
     stock_1_2.restore(name=table.name, to=then)
     assert "hoodie.table.version=9" in (table.path / ".hoodie" / "hoodie.properties").read_text()
     table.restore(before)

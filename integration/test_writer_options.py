@@ -1,6 +1,6 @@
 """Every option that classes of a release of stock Hudi declare for writers and tables has a decision in the
 docs, and stock's own default is never refused: no option that changes rows, keys, paths or files is taken by
-our writer without a word and not followed."""
+our writer silently and not followed."""
 
 import re
 

@@ -131,7 +131,7 @@ def test_statements_of_sql(
     table.assert_right()
     assert_same_history(table)
 
-    # Late rows are passed over, what was deleted is there again.
+    # Late rows are skipped, what was deleted is there again.
     late = table.make(40, 90, 3, 0)
     late.createOrReplaceTempView("changes")
     spark.sql(f"INSERT INTO {name} SELECT * FROM changes")

@@ -82,7 +82,7 @@ def tried(call: Callable[[], Any]) -> tuple[str, str]:
 def steps() -> Iterator[tuple[str, int, Callable[[], Any], Callable[[Rows], Rows]]]:
     """Calls, each with the room it has, and what it makes of the rows.
 
-    An upsert writes a base file anew: with less room its task fails, with a little more what comes behind.
+    An upsert writes a base file anew: with less room its task fails, with a little more what comes after.
     """
     base = -(-max(f.stat().st_size for f in Path(TABLE).glob("*.parquet")) // PAGE)
     sizes = (0, 1, 12, *(base + more for more in (-2, 0, 1, 2, 20)))

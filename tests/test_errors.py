@@ -26,12 +26,12 @@ MakeTable = Callable[[str], Path]
 FALLBACK = (DamagedIndex, IndexNotFound, StaleIndex)
 
 
-def test_a_missing_path_is_no_hudi_table(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_missing_path_is_not_a_hudi_table(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(NotAHudiTable, match="nowhere"):
         HudiIndex(spark, tmp_path / "nowhere").create()
 
 
-def test_a_folder_without_hudi_is_no_hudi_table(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_folder_without_hudi_is_not_a_hudi_table(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "x.parquet").write_bytes(b"PAR1")
     with pytest.raises(NotAHudiTable):
         HudiIndex(spark, tmp_path).partitions()
@@ -79,9 +79,7 @@ def test_merging_by_a_payload_class_of_the_users_is_refused_clearly(
 
 
 @pytest.mark.parametrize("name", stored.damaged("missing-base"))
-def test_a_missing_data_file_is_never_passed_over(
-    spark: SparkSession, make_table: MakeTable, name: str
-) -> None:
+def test_a_missing_data_file_is_never_skipped(spark: SparkSession, make_table: MakeTable, name: str) -> None:
     """Without an index the timeline still names the file; verify says that it is gone."""
     table = make_table(name)
     gone = Path(stored.load(name).answers["damage"]["file"]).name

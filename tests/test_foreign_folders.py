@@ -1,4 +1,4 @@
-"""Folders that are none of an index, by mistake or by a link: no entry writes there or takes a file away."""
+"""Folders that are not of an index, by mistake or by a link: no entry writes there or takes a file away."""
 
 import os
 import subprocess

@@ -104,7 +104,9 @@ def test_log_show_and_find(mor: HudiIndex) -> None:
     for other in (table, table / ".hoodie" / "hoodie.properties", base):
         for command in (("show", other), ("find", other, "k")):
             told = run("log", *command, code=3).stderr
-            assert f"NotAHudiTable: {other}: not a log file" in told and "`hudiidx slices TABLE --json`" in told
+            assert (
+                f"NotAHudiTable: {other}: not a log file" in told and "`hudiidx slices TABLE --json`" in told
+            )
     pipe = table / "pipe"
     os.mkfifo(pipe)
     for command in (("show", pipe), ("find", pipe, "k")):

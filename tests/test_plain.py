@@ -25,7 +25,7 @@ def test_java_home_goes_before_the_path(tmp_path: Path, monkeypatch: pytest.Monk
     assert plain.java() == str(tmp_path / "bin" / "java")
 
 
-def test_a_java_home_without_java_is_an_error_and_not_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_java_home_without_java_is_an_error_and_not_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", "/nowhere")
     with pytest.raises(plain.CommandFailed, match="JAVA_HOME=/nowhere: has no bin/java"):
         plain.java()

@@ -26,7 +26,7 @@ def swell(file: Path) -> None:
     parquet.write_table(rows, file, compression="zstd", use_dictionary=False, write_statistics=False)
     at = parquet.read_metadata(file).row_group(0).column(place).data_page_offset
     content = bytearray(file.read_bytes())
-    # Thrift's compact protocol: field 1 the kind of page, 0; field 2 its size, five bytes behind 134 million.
+    # Thrift's compact protocol: field 1 the kind of page, 0; field 2 its size, five bytes after 134 million.
     assert content[at : at + 3] == b"\x15\x00\x15" and content[at + 7] < 0x80
     content[at + 3 : at + 8] = b"\xfe\xff\xff\xff\x0f"
     file.write_bytes(content)

@@ -121,7 +121,7 @@ def texts_of(keys: Iterable[Key], form: Callable[[], KeyForm]) -> list[Texts]:
     """The texts that each key may have in the table. ``form`` is asked only if a key is not a string.
 
     Raises:
-        TypeError: something that is no key.
+        TypeError: something that is not a key.
         ValueError: a key that lacks a key field or has one that the table has not, or values from which no
             record key follows in this table.
     """

@@ -17,7 +17,7 @@ def tagged(
     """See `HudiIndex.tag_location`.
 
     Raises:
-        TypeError: an argument that is no DataFrame of a classic session, or no column name.
+        TypeError: an argument that is not a DataFrame of a classic session, or not a column name.
     """
     java_frame = getattr(df, "_jdf", None)
     if java_frame is None:

@@ -23,7 +23,7 @@ _POLL_SECONDS = 0.2
 def with_progress(spark: SparkSession, console: Terminal, title: str, work: Callable[[], T]) -> T:
     """Runs ``work``; from one second on shows how far the Spark stages it started have come.
 
-    A console that is no terminal shows nothing.
+    A console that is not a terminal shows nothing.
     """
     with ThreadPoolExecutor(max_workers=1) as pool:
         future = pool.submit(work)

@@ -42,7 +42,7 @@ object UnsupportedTable {
 /** The table's own files contradict each other or cannot be decoded. */
 final class DamagedTable(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)
 
-/** The table is no longer what it was when a plan or a handle was made: made anew, upgraded, taken back, or cleaned past that
+/** The table is no longer what it was when a plan or a handle was made: made anew, upgraded, rolled back, or cleaned past that
   * moment. Read it again.
   */
 final class TableChanged(message: String, cause: Throwable = null) extends HudiIdxException(message, cause)

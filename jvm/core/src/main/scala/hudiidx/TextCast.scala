@@ -9,7 +9,7 @@ import scala.util.Try
 /** Values of texts as Spark's cast takes them when it is not ANSI's: partition paths, and columns whose type was changed. */
 object TextCast {
 
-  /** A boxed value, a string, days since 1970-01-01, or a `java.math.BigDecimal`; null for a text that is none of the type's. None for
+  /** A boxed value, a string, days since 1970-01-01, or a `java.math.BigDecimal`; null for a text that is not one of the type's. None for
     * types whose values depend on more than the text.
     */
   def of(text: String, to: PlainType): Option[Any] = to match {
@@ -62,7 +62,7 @@ object TextCast {
   def decimal(text: String, precision: Int, scale: Int): Option[java.math.BigDecimal] =
     DecimalText.rounded(text.trim, precision, scale)
 
-  /** Days since 1970-01-01 of a text as Spark's cast takes it: a year, and perhaps a month, and perhaps a day, behind which there may be a
+  /** Days since 1970-01-01 of a text as Spark's cast takes it: a year, and perhaps a month, and perhaps a day, after which there may be a
     * blank or a T and anything. None if it is none.
     */
   def date(text: String): Option[Int] = {

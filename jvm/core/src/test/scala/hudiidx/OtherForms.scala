@@ -10,7 +10,7 @@ import org.apache.avro.generic.GenericRecord
 /** Files of forms that tables up to version 9 do not have: named by a commit, or lying about in partitions. */
 object OtherForms {
 
-  /** What comes behind the instant in a name. */
+  /** What comes after the instant in a name. */
   val All: Vector[String] =
     Vector(".lance", ".orc", ".hfile", ".vortex") ++
       (for (kind <- Vector("log", "deletes", "cdc"); form <- Vector("parquet", "hfile")) yield s"_1.$kind.$form")

@@ -242,7 +242,7 @@ final class PackedInput(buffer: Array[Byte], start: Int, end: Int) {
     total
   }
 
-  /** 64 bits from `shift` bits into the byte at `from`; bytes behind the end count as zero. */
+  /** 64 bits from `shift` bits into the byte at `from`; bytes after the end count as zero. */
   private def window(from: Int, shift: Int, width: Int): Long =
     if (from + 9 <= end) {
       val low = words.getLong(from)
@@ -285,7 +285,7 @@ object PackedInts {
   /** The array's bytes as little-endian words. */
   def words(bytes: Array[Byte]): ByteBuffer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
 
-  /** Value `index` of bits(n, width) that begin at byte `from`, in place; of the bytes behind only those in the array matter. */
+  /** Value `index` of bits(n, width) that begin at byte `from`, in place; of the bytes after it only those in the array matter. */
   def get(bits: ByteBuffer, from: Int, index: Int, width: Int): Long = {
     val bit = index.toLong * width
     val at = from + (bit >>> 3).toInt

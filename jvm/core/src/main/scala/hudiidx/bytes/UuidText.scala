@@ -4,7 +4,7 @@ package hudiidx.bytes
 object UuidText {
   val Length = 36
 
-  /** The bytes behind which there is a dash. */
+  /** The bytes after which there is a dash. */
   private val DashAt: Array[Boolean] = {
     val at = new Array[Boolean](16)
     Seq(3, 5, 7, 9).foreach(i => at(i) = true)

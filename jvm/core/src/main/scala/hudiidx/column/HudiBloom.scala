@@ -147,7 +147,7 @@ private[hudiidx] object HudiBloom {
 
   private val M = 0x5bd1e995
 
-  /** Hudi's own: bytes behind the last whole word are taken from the key's end, with their signs. */
+  /** Hudi's own: bytes after the last whole word are taken from the key's end, with their signs. */
   private[column] def hash(key: Array[Byte], seed: Int): Int = {
     val whole = key.length & ~3
     var h = seed ^ key.length

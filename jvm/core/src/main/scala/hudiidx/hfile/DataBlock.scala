@@ -45,7 +45,7 @@ private[hfile] final class DataBlock(
     damage.fail(s"$what at byte ${cell - from} of the data block", fileOffset)
 
   /** The cell has the lengths of one that was checked, so that all `cellEnd` would check of it holds, and the next one is
-    * `size` bytes behind it.
+    * `size` bytes after it.
     */
   def repeats(cell: Int, lengths: Long, row: Int, size: Int): Boolean =
     size <= to - cell && lengthsAt(cell) == lengths && rowLength(cell) == row &&
@@ -66,7 +66,7 @@ private[hfile] final class DataBlock(
     } else Bytes.compare(bytes, cell + 10, length, key.bytes, key.from, key.length)
   }
 
-  // Starts of every eighth cell, once walks have passed over the block twice: a sorted batch walks over it once, and a block
+  // Starts of every eighth cell, once the block was scanned twice: a sorted batch walks over it once, and a block
   // that a cache keeps is searched again and again. Two threads may both make them.
   @volatile private var marks: Array[Int] = _
   private var walkedBytes = 0L

@@ -29,7 +29,7 @@ final class HFileReader private (
   /** Entries of the file info by name; not to be changed. */
   def fileInfo: Map[String, Array[Byte]] = info
 
-  /** The content of a meta block, None if there is none of that name. Read anew at each call. */
+  /** The content of a meta block, None if no block has that name. Read anew at each call. */
   def meta(name: String): Option[ByteBuffer] = metaIndex.get(name).map { entry =>
     val plain = readBlock(entry.offset, entry.size, HFileFormat.MetaMagic)
     ByteBuffer.wrap(plain.bytes, plain.from, plain.length).slice()
@@ -203,7 +203,7 @@ private[hfile] final class BlockRoom(val sweep: Boolean = false) {
 private[hfile] object BlockRoom {
   val MostAhead: Int = 128 << 10
 
-  /** Bytes passed over that cost less than another read. */
+  /** Bytes skipped that cost less than another read. */
   val MostGap: Int = 64 << 10
 }
 

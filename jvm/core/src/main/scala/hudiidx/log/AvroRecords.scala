@@ -22,7 +22,7 @@ trait AvroRecordWalk {
 }
 
 /** Walks the records of an Avro data or CDC block: ranges of bytes, each a datum of the block's schema. Format notes §6.3.
-  * Bytes behind the last record belong to no record. Holds one window of the content, or one record if that is larger.
+  * Bytes after the last record belong to no record. Holds one window of the content, or one record if that is larger.
   * DamagedTable if the lengths do not fit.
   */
 final class AvroRecords(reader: RandomReader, block: LogBlock, windowBytes: Int = AvroRecords.WindowBytes)
@@ -162,7 +162,7 @@ final class AvroRecordsAt(reader: RandomReader, block: LogBlock, offsets: Array[
     offsets(i).toLong + largest
   }
 
-  /** Puts the cursor at `offset` with at least `bytes` bytes behind it. */
+  /** Puts the cursor at `offset` with at least `bytes` bytes after it. */
   private def need(offset: Long, bytes: Int, until: Long): Unit = {
     if (offset < windowFrom || offset + bytes > windowEnd) fetch(offset, math.max(bytes.toLong, until - offset))
     in.moveTo((offset - windowFrom).toInt)

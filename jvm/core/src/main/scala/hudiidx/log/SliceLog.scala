@@ -20,7 +20,7 @@ final case class BlockPart(counted: CountedBlock, records: Option[Array[Int]])
   * @param latestInstant the query's instant: blocks of later ones do not count. None: all
   * @param isCommitted   true for a completed instant and for one before the start of the timeline. Asked on tables before
   *                      version 8 alone; later versions have an instant to a file, which the file-system view has checked
-  * @param isUndone      true for an instant that a restore took back. Asked on tables since version 8, of blocks in files that
+  * @param isUndone      true for an instant that a restore rolled back. Asked on tables since version 8, of blocks in files that
   *                      bear another instant: those of an upgraded table
   * @param atomicWrites  the store never leaves half a file, see `LogFile.blocks`
   * @param damage        judges what cannot be read
@@ -57,7 +57,7 @@ object SliceLog {
     *
     * DamagedTable if a file is gone or cannot be understood, UnsupportedTable for block formats that are not read.
     *
-    * @param files   full paths of the slice's log files in log order; `.cdc` files are passed over
+    * @param files   full paths of the slice's log files in log order; `.cdc` files are skipped
     * @param written bytes that are known to have been written to files, by path
     */
   def countedBlocks(

@@ -29,7 +29,7 @@ final class ManifestChanges {
 
   def get(partitionPath: String): Option[PartitionChange] = Option(byPath.get(partitionPath))
 
-  /** Replacements by these instants count no more, in whatever partition: they were taken back.
+  /** Replacements by these instants count no more, in whatever partition: they were rolled back.
     *
     * @param others the earliest one that counts, by partition path and file id
     */
@@ -100,7 +100,7 @@ final class ManifestChanges {
   def inKeyOrder: java.util.Iterator[PartitionChange] = byKey.values.iterator
 }
 
-/** Replacements that were taken back.
+/** Replacements that were rolled back.
   *
   *  @param instants requested times
   *  @param others   the earliest replacement that counts, by partition path and file id

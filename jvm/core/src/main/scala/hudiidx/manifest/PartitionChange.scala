@@ -42,7 +42,7 @@ final class PartitionChange(val partitionPath: String) {
     cleaned += fileName
   }
 
-  /** Says that a rollback names this file, which is none of what it took back. */
+  /** Says that a rollback names this file, which it did not roll back. */
   def doubt(fileName: String): Unit = doubted += fileName
 
   /** The file group was replaced by the instant requested at `instantTime`; the earliest replacement counts. */
@@ -72,7 +72,7 @@ final class PartitionChange(val partitionPath: String) {
     }
   }
 
-  /** File groups whose replacement was taken back are there again, unless another one replaced them too. */
+  /** File groups whose replacement was rolled back are there again, unless another one replaced them too. */
   private[manifest] def unmark(takenBack: Unmarking): Unit = unmarking = takenBack
 
   /** As `clear`, by a clean: see `requireCredible`. */

@@ -8,7 +8,7 @@ import hudiidx.storage.RandomReader
 /** Knows the records of a log by their numbers: from 0 through all that are read, in order. The note of a version is its
   * record's number plus one.
   *
-  * @param wanted    versions of other keys are passed over, though their records are counted
+  * @param wanted    versions of other keys are skipped, though their records are counted
   * @param positions where they are known they stand for keys; all keys are wanted then
   */
 private[merge] abstract class RecordNumbers(

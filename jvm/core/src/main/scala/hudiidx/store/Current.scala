@@ -41,7 +41,7 @@ final case class BaseVersion(current: Current, next: Long, unread: Option[Damage
 /** What is found of versions from the highest number down.
   *
   *  @param numbers  of all files of versions, ascending
-  *  @param failures why versions were passed over
+  *  @param failures why versions were skipped
   *  @param unread   the first of them for an error of the store, not for what is in it
   */
 final private[store] case class LookupResult(

@@ -15,7 +15,7 @@ final class IndexStore(val storage: Storage, val dir: String) {
   private val versionsDir = Storage.join(dir, IndexNames.Versions)
   private val folder = new IndexFolder(storage, dir)
 
-  /** The highest version that is whole. One that is unreadable, gone or of a later format is passed over. */
+  /** The highest version that is whole. One that is unreadable, gone or of a later format is skipped. */
   def current(): Current = current(versionFiles())
 
   /** @param listed as `versionFiles` gives them, a moment ago */

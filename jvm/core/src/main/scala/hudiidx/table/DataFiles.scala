@@ -15,7 +15,7 @@ final case class DataFiles(baseKinds: Set[FileKind]) extends WrittenCheck {
   def entry(partitionPath: String, name: String, sizeBytes: Long): Option[FileEntry] =
     FileName.parse(partitionPath, name, sizeBytes).filter(f => !f.isBase || baseKinds(f.kind))
 
-  /** UnsupportedTable for a file that would be passed over, though a commit wrote it. */
+  /** UnsupportedTable for a file that would be skipped, though a commit wrote it. */
   override def apply(source: String, stat: WriteStat): Unit =
     (stat.fileName.toVector ++ stat.cdcFiles.keys).filter(_.nonEmpty).foreach { name =>
       if (entry(stat.partitionPath, name, 0L).isEmpty)

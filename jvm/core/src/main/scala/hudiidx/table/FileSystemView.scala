@@ -2,7 +2,7 @@ package hudiidx.table
 
 /** Stock Hudi's file-system view (format notes §5, as of 1.1.1) over committed files. Results are in order of file id,
   *  within a file group by instant. An unknown partition gives nothing. As in stock's view a slice has its change-data
-  *  files (`.cdc`) among its log files; a snapshot reader passes over them.
+  *  files (`.cdc`) among its log files; a snapshot reader skips them.
   *
   *  `asOf` is a requested time: instants after it do not count, replacements by them neither. None means all instants;
   *  it differs from the last instant only in that `latestFileSlices` then keeps the empty slice of a pending compaction.

@@ -42,7 +42,7 @@ final class LogCheck(config: TableConfig, asStock: Boolean) extends LogDamage {
 
     override def corrupt(block: LogBlock, intactEnd: Long): Boolean = {
       val end = writes.endOver(block.offset)
-      // What a completed write ended with is whole; the bytes behind it are nobody's.
+      // What a completed write ended with is whole; the bytes after it are nobody's.
       if (!asStock && end.contains(intactEnd)) true
       else {
         // Where no stat tells, since the instants were archived, it may have been written.

@@ -2,7 +2,7 @@ package hudiidx.table
 
 import hudiidx.{PlainType, TextCast}
 
-/** How a query reads, as far as the values of partition columns hang on it.
+/** How a query reads, as far as the values of partition columns depend on it.
   *
   * @param incremental   rows that some commits wrote
   * @param baseFilesOnly of a merge-on-read table

@@ -106,7 +106,7 @@ object SchemaHistory {
   /** In full names of columns, of all versions. */
   private val MostLetters = 2 * NameBounds.MostOfAll
 
-  /** The newest of the history's files whose commit counts: a write that failed, or was taken back, leaves its own behind.
+  /** The newest of the history's files whose commit counts: a write that failed, or was rolled back, leaves its own behind.
     * DamagedTable if it cannot be decoded.
     */
   def read(storage: Storage, tablePath: String, isCommitted: String => Boolean): SchemaHistory = {

@@ -75,7 +75,7 @@ final case class TableConfig(
   /** Avro JSON: the schema of a table without commits. */
   def createSchema: Option[String] = text("hoodie.table.create.schema")
 
-  /** Hudi's properties that are not known here, though nothing in their names says that rows hang on them. */
+  /** Hudi's properties that are not known here, though nothing in their names says that rows depend on them. */
   def unknownProperties: Vector[String] = TableProperties.unknown(properties)
 
   def bootstrapBasePath: Option[String] = text("hoodie.bootstrap.base.path")

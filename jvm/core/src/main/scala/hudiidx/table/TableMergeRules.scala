@@ -63,7 +63,7 @@ object TableMergeRules {
 
   /** Which blocks a reader of the view counts, as of an instant or of the view's last one.
     *
-    * @param damagedAsStock what cannot be read is passed over with a warning, as stock Hudi does without one; else it is
+    * @param damagedAsStock what cannot be read is skipped with a warning, as stock Hudi does without one; else it is
     *                       DamagedTable
     */
   def blocks(

@@ -12,7 +12,7 @@ object PropertyUse {
   /** Rows, files or writes go by it. */
   final case class Honoured(why: String) extends PropertyUse("honoured")
 
-  /** No row, file or path hangs on it. */
+  /** No row, file or path depends on it. */
   final case class Irrelevant(why: String) extends PropertyUse("irrelevant")
 
   /** It changes what rows or paths mean: with another value than those `served` the table is refused.
@@ -172,7 +172,7 @@ object TableProperties {
 
   private val Telling = Vector("partition", "key", "merge", "layout", "storage", "format")
 
-  /** The name says that rows, paths or files hang on the property. A catalog is no log. */
+  /** The name says that rows, paths or files depend on the property. A catalog is no log. */
   def mayTell(key: String): Boolean = {
     val words = key.toLowerCase.replace('_', '.').replace('-', '.').split('.')
     words.exists(word => Telling.exists(word.contains(_)) || word.startsWith("log"))

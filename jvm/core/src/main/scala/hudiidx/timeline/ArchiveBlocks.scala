@@ -52,7 +52,7 @@ private[timeline] object ArchiveBlocks {
     finally reader.close()
   }
 
-  /** Bytes behind the size field of a whole block; None if the block is cut or its trailer disagrees. */
+  /** Bytes after the size field of a whole block; None if the block is cut or its trailer disagrees. */
   private def frameSize(window: ArchiveWindow, at: Long): Option[Int] =
     if (at + FrameBytes > window.sizeBytes || !window.hasMagic(at)) None
     else {

@@ -9,7 +9,7 @@ import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 /** Records by their offsets, against a walk over all. */
 final class AvroRecordsAtSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
-  /** A log file of one block: records of these sizes, each of bytes that tell its number, and bytes behind them. */
+  /** A log file of one block: records of these sizes, each of bytes that tell its number, and bytes after them. */
   private def file(sizes: Seq[Int]): Array[Byte] = {
     val content = new ByteArrayOutputStream
     val out = new DataOutputStream(content)

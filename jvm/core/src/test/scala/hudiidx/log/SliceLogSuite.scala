@@ -30,7 +30,7 @@ final class SliceLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
 
   test(
-    "a rollback takes back blocks of earlier files and several blocks, with others between them, and no later ones"
+    "a rollback undoes blocks of earlier files and several blocks, with others between them, and no later ones"
   ) {
     val slice = Vector(
       Vector(Data("1", 1), Data("2", 2), Data("1", 3)),
@@ -125,7 +125,7 @@ final class SliceLogSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(found.result() === blocks && storage.counts.open === files.size)
   }
 
-  test("change-data files and empty files are passed over, a file that is gone is damage") {
+  test("change-data files and empty files are skipped, a file that is gone is damage") {
     val files = Map("a.log.1" -> Array.emptyByteArray, "b.log.2_0-1-2.cdc" -> "nonsense".getBytes)
     val storage = new MemoryStorage(files)
     assert(

@@ -4,7 +4,7 @@ import hudiidx.InvalidOption
 import hudiidx.storage.Storage
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What becomes, on any store, of files that lie in an index folder and are none of an index. */
+/** What becomes, on any store, of files that lie in an index folder and are not of an index. */
 trait IndexFolderContract extends AnyFunSuite {
 
   def storage: Storage

@@ -161,7 +161,7 @@ final class StreamCommitsSuite extends AnyFunSuite {
       assert(step(table, after, changes = changes)._2 === Set(hole, third))
     }
 
-  test("a stream from the latest, or behind an instant, has what comes then") {
+  test("a stream from the latest, or after an instant, has what comes then") {
     val table = new Table(9)
     val first = table.commit()
     val behind = table.timeline.completedWrites.last.completionTime.get
@@ -216,7 +216,7 @@ final class StreamCommitsSuite extends AnyFunSuite {
     assert(intercept[TableChanged](table.stream().next(after, None)).getMessage.contains(late))
   }
 
-  test("an offset of another table, or of one that was taken back or made anew, is refused") {
+  test("an offset of another table, or of one that was rolled back or made anew, is refused") {
     val table = new Table(9)
     val first = table.commit()
     val last = table.commit()

@@ -33,7 +33,7 @@ class InstantContentSuite extends AnyFunSuite {
     assert(damage(empty.restore).contains("empty"))
   }
 
-  test("JSON may begin with white space, and unknown fields are passed over") {
+  test("JSON may begin with white space, and unknown fields are skipped") {
     val commit = content("\n " + stat("\"p/f\"")).commit
     assert(commit.writeStats.map(s => (s.fileId, s.path, s.prevCommit)) === Vector(("f", Some("p/f"), None)))
   }

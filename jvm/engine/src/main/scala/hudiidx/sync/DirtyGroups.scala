@@ -131,7 +131,7 @@ final class DirtyGroupsBuilder(isCovered: String => Boolean, isReplaced: String 
   }
 
   /** A completed restore. Stock Hudi's upgrade of a table from version 6 compacts it first. A restore to before that names the
-    * compaction's base files, but not the logs below them, whose writes it takes back as well: their groups are in what it undid
+    * compaction's base files, but not the logs below them, whose writes it rolls back as well: their groups are in what it undid
     * of a compaction that the index may never have taken in.
     */
   def restore(metadata: RestoreMetadata): Unit = {

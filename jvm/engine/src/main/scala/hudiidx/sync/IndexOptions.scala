@@ -17,7 +17,7 @@ import hudiidx.table.LogCheck
   *  @param mergeMinFiles ...and more files than this
   *  @param retention     how long index versions are kept
   *  @param logs          of log blocks whose writers left no index one is kept; None: as the index has it
-  *  @param damagedAsStock files of the table that are cut, gone or overwritten are passed over where stock Hudi does so
+  *  @param damagedAsStock files of the table that are cut, gone or overwritten are skipped where stock Hudi does so
   *  @param never         columns of which the index holds nothing, beside those that it was told of before
   *  @param symlinkPaths  folders outside the index folder in which updates may keep symlink manifests
   *  @param record        of the record index

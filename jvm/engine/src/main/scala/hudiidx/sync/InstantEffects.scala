@@ -45,8 +45,8 @@ final class InstantEffects {
     unsized = Set.empty
   }
 
-  /** Ends what replacements did that an index version covers and that were taken back since, but for file groups that another
-    * one on the timeline replaced too. Views pass their marks over while the timeline begins before them; later they would take
+  /** Ends what replacements did that an index version covers and that were rolled back since, but for file groups that another
+    * one on the timeline replaced too. Views skip their marks while the timeline begins before them; later they would take
     * them for those of archived instants.
     */
   def unmark(coverage: Coverage, table: TableContext): Unit = {

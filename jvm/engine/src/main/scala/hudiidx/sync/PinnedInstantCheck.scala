@@ -7,13 +7,13 @@ import java.io.FileNotFoundException
 import java.nio.file.NoSuchFileException
 
 /** A table as it was read at a moment that has passed: whether it can still be read as of it. What completed since does not
-  * matter, for that is passed over. What was there then must be there still, or be archived: a table that was made anew under the
+  * matter, for that is skipped. What was there then must be there still, or be archived: a table that was made anew under the
   * path has none of it, and one that was restored or upgraded not all, or not where it was.
   */
 object PinnedInstantCheck {
 
   /** Reads the table's properties, lists its timeline, and looks into the archive where instants left that. TableChanged if it
-    * is another table now or the moment was taken back, NotAHudiTable if there is none.
+    * is another table now or the moment was rolled back, NotAHudiTable if there is none.
     */
   def requireUnchanged(pinned: TableContext): Unit = {
     val now = TableContext.load(pinned.access, pinned.tablePath)

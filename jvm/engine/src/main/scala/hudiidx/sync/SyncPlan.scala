@@ -112,7 +112,7 @@ private final class SyncPlan(coverage: Coverage, table: TableContext) {
       def isPassed(i: InstantId) = i.requestedTime < start
       !anchored || coveredWrites.exists(i => isPassed(i) && !onTimeline(i)) ||
       coverage.pending.exists(p => isPassed(p) && TableContext.Relevant(p.action))
-    // No write is left: all were taken back, or this is another table, which nobody has written to yet.
+    // No write is left: all were rolled back, or this is another table, which nobody has written to yet.
     case None => coveredWrites.nonEmpty && !anchored
   }
 

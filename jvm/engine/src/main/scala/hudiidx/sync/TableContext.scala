@@ -66,7 +66,7 @@ final class TableContext(
   def keepingCommits: TableContext =
     new TableContext(access, tablePath, config, timeline, contents.keeping(TableContext.KeptBytes), history, passed)
 
-  /** With what was archived behind the commit of a savepoint, which stays: reads the archive. What is archived from now on is on this
+  /** With what was archived after the commit of a savepoint, which stays: reads the archive. What is archived from now on is on this
     * timeline.
     */
   def withPassed: TableContext = timeline.completedWrites.headOption.map(_.requestedTime) match {

@@ -83,7 +83,7 @@ final class ConcurrentWrites(before: TableContext, now: TableContext) {
   private def isCompaction(i: Instant, commit: CommitMetadata): Boolean =
     i.action == Action.Commit && commit.operationType.forall(_.equalsIgnoreCase("COMPACT"))
 
-  /** What was there is there still, and so is all that came since: neither taken back nor archived. */
+  /** What was there is there still, and so is all that came since: neither rolled back nor archived. */
   private def requireSameTimeline(instant: String): Unit = {
     val there = now.timeline.completed.map(_.requestedTime).toSet
     before.timeline.completedWrites.lastOption.filterNot(i => there(i.requestedTime)).foreach { i =>

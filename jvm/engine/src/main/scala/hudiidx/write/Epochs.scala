@@ -163,7 +163,7 @@ private[write] final class Epochs(storage: Storage, tablePath: String) {
   /** Puts a record behind one that is there. None if that one has gone meanwhile: the write has ended, and nothing is left to
     * decide. Else what is in force at that number, this record or another's.
     *
-    * @param seen the record that it comes behind; another one under its number is of another write
+    * @param seen the record that it comes after; another one under its number is of another write
     */
   def follow(of: String, number: Int, seen: Epoch, epoch: Epoch): Option[Epoch] =
     if (publish(of, number + 1, epoch)) {

@@ -61,7 +61,7 @@ final class Heartbeats(storage: Storage, tablePath: String) {
 
   private def path(instant: String): String = s"${epochs.dir}/$instant"
 
-  /** False from the moment at which the write ends, completed or taken back, also if another writer begins it again. */
+  /** False from the moment at which the write ends, completed or rolled back, also if another writer begins it again. */
   def isOpen(instant: String, writer: String): Boolean = {
     val number = Beating.epochOf(writer)
     val names = storage.list(epochs.dir).map(_.name).toSet
@@ -70,7 +70,7 @@ final class Heartbeats(storage: Storage, tablePath: String) {
 
   /** Beats until it is closed. WriteConflict if another writer began the same instant.
     *
-    * @param behind the record that this writer's comes behind; 0: it is the first
+    * @param behind the record that this writer's comes after; 0: it is the first
     */
   private[write] def start(instant: String, options: HeartbeatOptions, behind: Int = 0): Beating = {
     val writer = s"${behind + 1}-" + f"${UUID.randomUUID().getMostSignificantBits}%016x"

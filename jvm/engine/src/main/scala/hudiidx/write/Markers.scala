@@ -83,7 +83,7 @@ final class Markers(store: Storage, tablePath: String, format: TableFormat, inst
   }
 
   /** All files announced. Who put a marker there may have had fewer rights than who goes by it: what is no name of a file that
-    * this write makes is passed over.
+    * this write makes is skipped.
     */
   def all: Vector[Marked] = storage.filesBelow(dir).flatMap(marked(_)).filter(m => isOfWrite(m.path))
 

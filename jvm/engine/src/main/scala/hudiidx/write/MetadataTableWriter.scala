@@ -31,7 +31,7 @@ object MetadataTableWriter {
   val RecordIndex = "record_index"
 
   /** Nothing happens to a table without a metadata table. One that cannot be understood is taken away. WriteConflict if a
-    * part of it is being built: who does that passes over instants that it finds in the metadata table.
+    * part of it is being built: who does that skips instants that it finds in the metadata table.
     *
     * @param table     its instants as they are now; properties are read again
     * @param changes   all that the instant did to files

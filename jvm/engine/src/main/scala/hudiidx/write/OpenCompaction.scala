@@ -214,7 +214,7 @@ object OpenCompaction {
   private def conflict(table: TableContext, instant: String, why: String): WriteConflict =
     new WriteConflict(s"${table.tablePath}: the compaction $instant is run by another: $why")
 
-  /** Base files of this instant that a try left which nobody took back: with ours they would be two of one slice. */
+  /** Base files of this instant that a try left which nobody rolled back: with ours they would be two of one slice. */
   private def strays(table: TableContext, plan: Instant): Vector[String] =
     for {
       (partition, planned) <- groups(table, plan).groupBy(_.partitionPath).toVector
@@ -224,7 +224,7 @@ object OpenCompaction {
       if entry.isBase && entry.instantTime == plan.requestedTime && ids(entry.fileId)
     } yield file.path
 
-  /** What a plan says. WriteConflict if it was taken back since it was listed. */
+  /** What a plan says. WriteConflict if it was rolled back since it was listed. */
   def groups(table: TableContext, plan: Instant): Vector[PlannedFileGroup] =
     try table.contents.compactionPlan(plan)
     catch { case _: NoSuchFileException | _: FileNotFoundException => throw withoutPlan(table, plan.requestedTime) }

@@ -58,7 +58,7 @@ final class OpenWrite private[write] (
         throw e
     }
 
-  /** Does a part of the write; if that fails, takes back whatever the write has done. */
+  /** Does a part of the write; if that fails, rolls back whatever the write has done. */
   def abortOnFailure[A](part: => A): A =
     try part
     catch { case e: Throwable => throw failed(e) }
@@ -172,7 +172,7 @@ final class OpenWrite private[write] (
     }
   }
 
-  /** Writes that began behind its plan do not touch the slices that a compaction merges. What it merged may be taken back: stock
+  /** Writes that began after its plan do not touch the slices that a compaction merges. What it merged may be rolled back: stock
     * Hudi does so beside it.
     */
   private def publishCompaction(write: CompletedWrite): Unit = {
@@ -207,14 +207,14 @@ final class OpenWrite private[write] (
     decision.complete(path, content, WriteDecision.Inflight)
   }
 
-  /** Plans something beside it: by a write that is nothing but alone, and is taken back then. */
+  /** Plans something beside it: by a write that is nothing but alone, and is rolled back then. */
   private[write] def publishPlan(path: String, content: Array[Byte]): Unit =
     decision.complete(path, content, WriteDecision.Requested)
 
   /** Stops beating, and does no more. */
   private[write] def stop(): Unit = beating.close()
 
-  /** Takes back whatever the write has done. A compaction that another writer took over is that one's. */
+  /** Rolls back whatever the write has done. A compaction that another writer took over is that one's. */
   def abandon(): Unit = {
     beating.close()
     val over = Epoch.Over(writer)
@@ -226,7 +226,7 @@ final class OpenWrite private[write] (
         if (kind.keepsPlan) epochs.publish(instant, behind + 1, over): Unit
         takeBack(behind + 1)
       case Some(_: Epoch.Over) if !kind.keepsPlan => takeBack(behind)
-      // Its records went: before it was on the timeline, or by one who ended it, and did all but what came behind that.
+      // Its records went: before it was on the timeline, or by one who ended it, and did all but what came after that.
       case None if !kind.keepsPlan && !isComplete => takeBack(behind)
       case _                                      => ()
     }

@@ -81,7 +81,7 @@ private[write] final class PendingWrites(
     }
   }
 
-  /** A write that only stock Hudi can take back stays pending beside those of several writers. */
+  /** A write that only stock Hudi can roll back stays pending beside those of several writers. */
   private def isShared(i: Instant, isAlone: Boolean): Boolean =
     Rollback.shared(table, i.requestedTime).exists { e =>
       if (isAlone) throw e

@@ -5,11 +5,11 @@ import hudiidx.sync.TableContext
 import hudiidx.timeline.{Action, InstantName}
 
 /** What is pending at the time of a write that is complete. No writer makes such a thing, for each takes a time of its own; whoever can
-  * put files beside a timeline can, and what is taken back by its time would be files that count.
+  * put files beside a timeline can, and what is rolled back by its time would be files that count.
   */
 private[write] object SameTime {
 
-  /** Before anything is taken back, or run again. DamagedTable if another write of this time is complete, archived ones included. */
+  /** Before anything is rolled back, or run again. DamagedTable if another write of this time is complete, archived ones included. */
   def requireNone(table: TableContext, instant: String, pending: String): Unit = {
     def isOther(time: String, action: String) = time == instant && Action.Writes(action) &&
       InstantName.comparableAction(action) != InstantName.comparableAction(pending)

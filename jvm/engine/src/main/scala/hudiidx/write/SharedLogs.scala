@@ -25,7 +25,7 @@ private[write] object SharedLogs {
       case _: UnsupportedTable                               => true
     }
 
-  /** Of a write that only stock Hudi can take back: by a block that says so, behind all others. */
+  /** Of a write that only stock Hudi can roll back: by a block that says so, behind all others. */
   def conflict(tablePath: String, instant: String, file: String): WriteConflict = new WriteConflict(
     s"$tablePath: stock Hudi has appended to $file, a log file of the failed write $instant, which so stays for stock Hudi to roll back: let " +
       "it do so (its next clean with hoodie.cleaner.policy.failed.writes=LAZY, or hudi-cli: commit rollback), or write as one of several " +

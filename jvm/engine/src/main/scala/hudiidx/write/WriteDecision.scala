@@ -7,7 +7,7 @@ import java.nio.file.NoSuchFileException
 import scala.util.Try
 import scala.util.control.NonFatal
 
-/** The step from a write that may be taken back to one that is complete: a record that excludes every other end, then the file that
+/** The step from a write that may be rolled back to one that is complete: a record that excludes every other end, then the file that
   * makes the write visible. What the store does not tell is a WriteUnknown.
   *
   * @param table as the write began on it
@@ -19,7 +19,7 @@ private[write] final class WriteDecision(table: TableContext, instant: String, k
 
   private var mayBe = false
 
-  /** The write is visible, or may become so: nothing of it is taken back. */
+  /** The write is visible, or may become so: nothing of it is rolled back. */
   def mayBeVisible: Boolean = mayBe
 
   /** A file that says that the write goes on. */

@@ -5,7 +5,7 @@ import hudiidx.sync.{PinnedInstantCheck, TableContext}
 import hudiidx.table.{TableConfig, TableMergeRules}
 
 /** What was read of a table, as the ground of a write: all of it must still be there, of the same table, or rows go into the
-  * write that were taken back.
+  * write that were rolled back.
   */
 private[hudiidx] object WriteGround {
 

@@ -29,7 +29,7 @@ object WriteKind {
     override private[write] def requested: Array[Byte] = ReplaceRequest.content
   }
 
-  /** Stands on the timeline while a compaction is planned, so that no other write begins, and is taken back. */
+  /** Stands on the timeline while a compaction is planned, so that no other write begins, and is rolled back. */
   case object Planning extends WriteKind(Action.DeltaCommit, Action.DeltaCommit, keepsPlan = false) {
     override def told(instant: Option[String]): String = "the planning of a compaction"
   }

@@ -45,7 +45,7 @@ final class DamagedLogSuite extends AnyFunSuite {
     }
 
     test(
-      s"$name: bytes behind what a completed write has left are nobody's, a torn block there too: no record is lost"
+      s"$name: bytes after what a completed write has left are nobody's, a torn block there too: no record is lost"
     ) {
       val log = new DamagedLog(name)
       Seq("junk", "x" * 5000, "#HUDI#", "#HU", "#HUDI#" + "\u0000" * 9).foreach { behind =>

@@ -8,7 +8,7 @@ import hudiidx.write.WriteGround
 import hudiidx.{Fixtures, WriteConflict}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Writes that were read and stand no more on the active timeline: archived ones are there, others were taken back. */
+/** Writes that were read and stand no more on the active timeline: archived ones are there, others were rolled back. */
 final class WriteGroundSuite extends AnyFunSuite {
   private def load(name: String): TableContext =
     TableContext.load(Tables.access(LocalStorage, new BlockCache(0)), Fixtures.table(name))

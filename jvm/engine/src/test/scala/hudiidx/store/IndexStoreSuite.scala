@@ -52,7 +52,7 @@ class IndexStoreSuite extends AnyFunSuite {
     assert(store.publish(version(1, "mine")))
   }
 
-  test("a version with any byte changed or cut off is passed over for the one before, with the reason") {
+  test("a version with any byte changed or cut off is skipped for the one before, with the reason") {
     val store = newStore()
     store.publish(version(1, "one"))
     val whole = IndexVersion.encode(version(2, "two"))

@@ -174,7 +174,7 @@ class SymlinkManifestSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     Seq("x\n/tmp/salaries.parquet\ny", "x\ry").foreach(requireRefused(_, "an end of line"))
   }
 
-  test("manifests are kept until that is taken back, with settings that versions carry on") {
+  test("manifests are kept until that is turned off, with settings that versions carry on") {
     withTable(9) { table =>
       val access = accessOf(LocalStorage)
       table.write(Seq(FakeWrite("a", -1, isLog = false, 10)), complete = true)

@@ -127,7 +127,7 @@ class ForgedCommitsSuite extends AnyFunSuite {
       }
     }
 
-  /** The index behind a commit, and after an update, has the files of a listing.
+  /** The index after a commit, and after an update, has the files of a listing.
     *
     * @param change of the commit and its one write stat
     */

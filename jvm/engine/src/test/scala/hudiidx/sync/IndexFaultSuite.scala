@@ -184,7 +184,7 @@ class IndexFaultSuite extends AnyFunSuite {
   }
 
   test(
-    "an index version of a later format is passed over for an older one; alone it means listing, and strict raises"
+    "an index version of a later format is skipped for an older one; alone it means listing, and strict raises"
   ) {
     withTable(9) { table =>
       indexed(table)
@@ -205,7 +205,7 @@ class IndexFaultSuite extends AnyFunSuite {
     }
   }
 
-  test("whatever file of the index is damaged, one warning names it and the command that mends it") {
+  test("whatever file of the index is damaged, one warning names it and the command that repairs it") {
     withTable(9) { table =>
       indexed(table)
       val folder = s"${table.path}/.hoodie/hudiidx"

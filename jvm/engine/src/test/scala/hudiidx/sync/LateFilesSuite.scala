@@ -121,7 +121,7 @@ class LateFilesSuite extends AnyFunSuite {
       check(version, before ++ ended ++ Vector[Step](revived, added, _.archive(1), added))
     }
 
-  /** Whichever of the steps an update comes behind. */
+  /** Whichever of the steps an update comes after. */
   private def check(version: Int, steps: Vector[Step]): Unit =
     for (updates <- 0 until (1 << (steps.size - 1))) withTable(version) { table =>
       val access = FakeArchive.access(table.archived.toVector)

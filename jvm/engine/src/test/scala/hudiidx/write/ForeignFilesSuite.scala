@@ -37,7 +37,7 @@ class ForeignFilesSuite extends AnyFunSuite {
 
   private val works = jobs :+ ("a compaction" -> ((s: hudiidx.storage.Storage, t: String) =>
     CompactionStepsSuite.compact(s, t, slow)
-  )) :+ ("a taking back" -> ((s: hudiidx.storage.Storage, t: String) =>
+  )) :+ ("a rollback" -> ((s: hudiidx.storage.Storage, t: String) =>
     OpenWrite.takeBack(IndexerSuite.accessOf(s), t, slow, None, s"$t/.hoodie"): Unit
   ))
 
@@ -47,7 +47,7 @@ class ForeignFilesSuite extends AnyFunSuite {
     test(s"version $version: nothing is written or removed through a link in the table's folder") {
       val links = Seq(".hoodie", ".hoodie/.heartbeat", ".hoodie/.temp", "p") ++
         (if (version == 9) Seq(".hoodie/timeline") else Nil)
-      for (link <- links; (name, work) <- works if link != "p" || name != "a taking back") {
+      for (link <- links; (name, work) <- works if link != "p" || name != "a rollback") {
         val table = newTable(version)
         Seq("a", "b").foreach(write(LocalStorage, table, _))
         val place = Path.of(table).resolve(link)

@@ -52,7 +52,7 @@ class LeaseModelSuite extends AnyFunSuite {
       val start = table(model)(s => write(s, Path, "a", silentAtOnce))
       val saw = new java.util.concurrent.ConcurrentHashMap[String, Int]
       pairs(start)(locked(_, "one", saw), locked(_, "two", saw)) { done =>
-        // The second of two that both succeed began behind the first.
+        // The second of two that both succeed began after the first.
         if (done.results.forall(_.isSuccess)) assert(saw.get("one") !== saw.get("two"), done)
         requireTold(done, Set("a"), Vector("one", "two"))
       }

@@ -85,7 +85,7 @@ class SharedLogsSuite extends AnyFunSuite {
       end(table, open, file)
       assert(keys(table) === Set("a", "stock's"))
       assert(pending(table) === Vector(open.instant))
-      // As stock Hudi finds what it takes back.
+      // As stock Hudi finds what it rolls back.
       assert(Files.exists(Path.of(table, s".hoodie/.temp/${open.instant}/${file.path}.marker.APPEND")))
       Thread.sleep(3)
       val next = OpenWrite.begin(access, table, quick, locked)

@@ -7,7 +7,7 @@ import hudiidx.write.format.CompletedWrite
 import hudiidx.{Fixtures, TableFormats, WriteConflict}
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Which writes are taken back and which are a conflict, and what comes late of one that is over: it goes again. */
+/** Which writes are rolled back and which are a conflict, and what comes late of one that is over: it goes again. */
 class TakenBackSuite extends AnyFunSuite {
   import WriteStepsSuite._
 
@@ -50,7 +50,7 @@ class TakenBackSuite extends AnyFunSuite {
     }
 
   for (version <- TableFormats.written)
-    test(s"version $version: a write of an earlier build, which kept no records, is taken back when it is silent") {
+    test(s"version $version: a write of an earlier build, which kept no records, is rolled back when it is silent") {
       val table = newTable(version)
       write(LocalStorage, table, "a")
       val dir = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow)
@@ -105,7 +105,7 @@ class TakenBackSuite extends AnyFunSuite {
     }
 
   for (version <- TableFormats.written)
-    test(s"version $version: who listed an overwrite that was taken back since reads on") {
+    test(s"version $version: who listed an overwrite that was rolled back since reads on") {
       val table = newTable(version)
       write(LocalStorage, table, "a", slow)
       val open = OpenWrite.begin(IndexerSuite.accessOf(LocalStorage), table, slow, kind = WriteKind.Replace)

@@ -110,7 +110,7 @@ class WriteAnswersSuite extends AnyFunSuite {
   }
 
   for (version <- TableFormats.written)
-    test(s"version $version: a write that may be visible is not taken back, though the store tells nothing of it") {
+    test(s"version $version: a write that may be visible is not rolled back, though the store tells nothing of it") {
       val table = newTable(version)
       val silent = new PassingStorage(LocalStorage) {
         private def isCompletion(path: String) = path.endsWith(".deltacommit")

@@ -108,7 +108,7 @@ private[hudiidx] object WriteStepsSuite {
   /** How a write may end. */
   val ends: Vector[(String, OpenWrite => Unit)] = Vector(
     "complete" -> (_.complete(CompletedWrite("UPSERT", schema.toString, Vector.empty))),
-    "taken back" -> (_.abandon())
+    "rolled back" -> (_.abandon())
   )
 
   val schema: Schema = {

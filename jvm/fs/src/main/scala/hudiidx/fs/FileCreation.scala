@@ -193,7 +193,7 @@ private[hudiidx] object ByRename extends FileCreation {
   */
 private[hudiidx] object ByCreation extends FileCreation {
 
-  /** Known to hadoop-aws from 3.3.5 on, an option that may be passed over. */
+  /** Known to hadoop-aws from 3.3.5 on, an option that may be ignored. */
   private val S3CreatePerformance = "fs.s3a.create.performance"
 
   override def create(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =

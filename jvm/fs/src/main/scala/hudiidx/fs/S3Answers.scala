@@ -21,7 +21,7 @@ private[fs] final case class S3Content(sizeBytes: Long, modifiedMillis: Long, ta
 /** An object, or what keys have in common up to a slash. */
 private[fs] final case class S3Entry(key: String, sizeBytes: Long, modifiedMillis: Long, tag: String) {
 
-  /** As an entry of the folder with this prefix; None for marks of folders, which are none of its files. */
+  /** As an entry of the folder with this prefix; None for marks of folders, which are not among its files. */
   def under(prefix: String, folder: String): Option[FileInfo] = {
     val isFolder = key.endsWith("/")
     val name = key.stripPrefix(prefix).stripSuffix("/")

@@ -100,7 +100,7 @@ private[hudiidx] object S3ConditionalPut extends FileCreation {
     }
 
   /** A small file takes one put, which the store refuses where there is an object; hadoop-aws looks twice before. Whether the store does
-    * is not found out here: among data no object is put that is none of the table's.
+    * is not found out here: among data no object is put that is not one of the table's.
     */
   override def createInPlace(fs: FileSystem, target: Path)(content: OutputStream => Unit): Boolean =
     if (!isKnownToRefuse(fs) || isEncrypting(fs)) ByCreation.create(fs, target)(content)

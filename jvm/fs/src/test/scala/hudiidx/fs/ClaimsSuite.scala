@@ -15,7 +15,7 @@ import org.apache.hadoop.fs._
 import org.apache.hadoop.util.Progressable
 import org.scalatest.funsuite.AnyFunSuite
 
-/** Publishing on stores that put an object in the place of another without a word. */
+/** Publishing on stores that put an object in the place of another silently. */
 class ClaimsSuite extends AnyFunSuite {
   import ClaimsSuite._
 

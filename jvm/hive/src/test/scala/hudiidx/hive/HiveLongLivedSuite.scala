@@ -70,7 +70,7 @@ final class HiveLongLivedSuite extends HiveSuite {
       cut.showAll()
       val whole = readers.agreed("a write")
       assert(whole.length === stock && whole != before)
-      // Files of what a restore takes back may stay.
+      // Files of what a restore rolls back may stay.
       cut.showFirst(cut.size - 1)
       assert(readers.agreed("a restore") === before)
       cut.showAll()

@@ -13,7 +13,7 @@ import org.apache.hadoop.mapred.JobConf
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.types.StructType
 
-/** One input format over a table that is overwritten, whose overwrite is taken back, and that is made anew. */
+/** One input format over a table that is overwritten, whose overwrite is rolled back, and that is made anew. */
 final class HiveOverwritesSuite extends HiveSuite {
   private val base = Map(
     "hoodie.table.name" -> "t",

@@ -45,7 +45,7 @@ class PlantedOptionsSuite extends AnyFunSuite {
       val (table, config) = write(planted, options)
       val said = intercept[InvalidOption](new RecordIndex(config)).getMessage
       assert(said.contains("hoodie.properties") && planted.keys.forall(said.contains(_)), said)
-      // Behind a commit nothing is raised any more.
+      // After a commit nothing is raised any more.
       called(table, config)
       assert(!Files.exists(elsewhere) && !Files.exists(own) && !Files.exists(table.resolve(".hoodie/hudiidx")))
     }

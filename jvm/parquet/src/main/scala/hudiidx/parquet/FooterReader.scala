@@ -87,7 +87,7 @@ private[hudiidx] object CompactFooter {
 
   private final class Malformed extends RuntimeException
 
-  /** A footer of which some bytes in the middle are not at hand, with the eight bytes behind it.
+  /** A footer of which some bytes in the middle are not at hand, with the eight bytes after it.
     *
     *  @param gap so many bytes are missing between `head` and `tail`
     */

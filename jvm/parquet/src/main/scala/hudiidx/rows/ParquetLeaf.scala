@@ -46,7 +46,7 @@ private[rows] abstract class ParquetLeaf(descriptor: ColumnDescriptor, read: Rea
     step()
   }
 
-  /** Passes over a place without a value. */
+  /** Skips a place without a value. */
   def pass(): Unit = {
     // A value that nobody asks for would stand in the way of the next one.
     if (definition == whole) throw new IOException(s"column $name is out of step with the others of its list")

@@ -23,7 +23,7 @@ private[rows] abstract class ParquetNode {
   /** Reads the next value. */
   def next(): Unit
 
-  /** Passes over it. */
+  /** Skips it. */
   def skip(): Unit
 }
 

@@ -14,7 +14,7 @@ trait BlockWalk extends AutoCloseable {
   /** Moves to the next row; false behind the last. */
   def next(): Boolean
 
-  /** Passes over so many rows, or to the end if there are fewer. */
+  /** Skips so many rows, or to the end if there are fewer. */
   def skip(rows: Int): Unit = {
     var left = rows
     while (left > 0 && next()) left -= 1

@@ -25,7 +25,7 @@ final case class MergedSlice(storage: HeldFiles, parts: Vector[BlockPart], rows:
   *
   * @param logBytes  log files of a slice are kept in memory from one walk to the next up to so many bytes
   * @param increment of an incremental query: rows of base files that other commits wrote take no part in merging, as in stock
-  *                  Hudi, whose Parquet reader passes them over: from version 8 on row by row, before by row groups. They are
+  *                  Hudi, whose Parquet reader skips them: from version 8 on row by row, before by row groups. They are
   *                  not among the dropped ones. Nor do log compactions that cover more than the range
   */
 final class SliceMerger(

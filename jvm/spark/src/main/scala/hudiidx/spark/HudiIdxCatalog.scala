@@ -60,7 +60,7 @@ final class HudiIdxCatalog extends DelegatingCatalog with StagedTables with Cata
         )
       )
 
-  /** A Hudi table's rows; None if the name is no Hudi table's. */
+  /** A Hudi table's rows; None if the name is not a Hudi table's. */
   private[spark] def find(ident: Identifier): Option[BatchTable] = named(ident).map(open(_, Map.empty))
 
   override def loadTable(ident: Identifier): Table =

@@ -44,7 +44,7 @@ final class CatalogSuite extends SparkSuite {
     intercept[UnsupportedOperationException](sql(s"DROP TABLE hudiidx.`$table`"))
   }
 
-  test("an option that would ask for other rows is refused, not passed over") {
+  test("an option that would ask for other rows is refused, not skipped") {
     val table = Fixtures.table("v9-cow-part")
     sql("SELECT 1")
     val late = spark.read.option("as.of.instant", "2026-11-20").table(s"hudiidx.`$table`")

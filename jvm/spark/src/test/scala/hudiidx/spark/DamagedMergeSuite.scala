@@ -105,7 +105,7 @@ final class DamagedMergeSuite extends SparkSuite {
 
   for (name <- Seq("v6-no-mdt-mor", "v9-no-mdt-mor"))
     test(
-      s"$name: bytes behind a log's last block cost no row, a length past the end is an error, with and without an index"
+      s"$name: bytes after a log's last block cost no row, a length past the end is an error, with and without an index"
     ) {
       val table = Fixtures.copy(name)
       new HudiIdxApi(spark, table, new java.util.HashMap()).create()

@@ -31,7 +31,7 @@ final class RepeatedHourSuite extends SparkSuite {
     }
   }
 
-  /** Each behind an instant of another writer at this time of the day, which is later than any clock shows. */
+  /** Each after an instant of another writer at this time of the day, which is later than any clock shows. */
   private val times = Vector("003000000", "011000000", "015000000", "023000000")
 
   private def ids(frame: DataFrame): Set[String] = {

@@ -64,7 +64,7 @@ final class ScanRecordsSuite extends SparkSuite {
     assert(queries.toMap === Map("qty" -> 4, "day" -> 2, "fare" -> 2))
   }
 
-  test("recorded filters of queries, or of functions that call whatever class is named, are passed over") {
+  test("recorded filters of queries, or of functions that call whatever class is named, are skipped") {
     val table = indexed()
     read(table, on).where("qty > 40").collect()
     disown(table)

@@ -47,7 +47,7 @@ final class StreamEndsSuite extends TableStreams {
     def told(rows: Vector[Vector[Row]]) = rows.flatten.map(r => r.getAs[String]("_hoodie_record_key")).toSet
     val wanted = read(table).where(col("_hoodie_commit_time") > order.head.requestedTime).collect().toVector
     assert(told(reader.next(IncrementalOptions.Fallback -> "true")) === told(Vector(wanted)))
-    // A stream that begins behind them needs not be told so.
+    // A stream that begins after them needs not be told so.
     assert(told(new Reader(table).next()) === told(Vector(read(table).collect().toVector)))
   }
 
@@ -69,7 +69,7 @@ final class StreamEndsSuite extends TableStreams {
       assert(e.getMessage.contains("was archived before the stream has read it"))
     }
 
-  test("a table that was overwritten, taken back or replaced by another ends the stream, which says what to do") {
+  test("a table that was overwritten, rolled back or replaced by another ends the stream, which says what to do") {
     val path = made()
     val reader = new Reader(path)
     assert(reader.next().map(_.length) === Vector(6))

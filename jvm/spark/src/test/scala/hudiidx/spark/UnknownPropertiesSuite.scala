@@ -29,7 +29,7 @@ final class UnknownPropertiesSuite extends SparkSuite {
   }
 
   test(
-    "one whose name says that rows hang on it is refused, and so is a form of files that is not known, in reads and writes"
+    "one whose name says that rows depend on it is refused, and so is a form of files that is not known, in reads and writes"
   ) {
     for (property <- Seq("hoodie.table.partitioning.scheme" -> "x", "hoodie.table.base.file.format" -> "LANCE")) {
       val table = tableWith(property)

@@ -95,7 +95,7 @@ private[column] object PatternRules {
   *
   *  @param length letters that it takes at most, of `*` and the like one
   *  @param ways   in how many ways it may take a text
-  *  @param open   parts of any length behind which something may fail
+  *  @param open   parts of any length after which something may fail
   */
 final private case class PatternCost(length: Long, ways: Long, open: Int) {
   def followedBy(other: PatternCost): PatternCost =

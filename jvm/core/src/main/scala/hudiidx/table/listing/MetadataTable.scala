@@ -268,7 +268,7 @@ object MetadataTable {
       }
 
     /** Instants whose blocks count: the metadata table runs ahead of the data table, so that its own completion says
-      * nothing. What a completed rollback undid counts as well, since the rollback's own block comes behind it.
+      * nothing. What a completed rollback undid counts as well, since the rollback's own block comes after it.
       */
     private def validInstants: Set[String] = {
       val data = timeline.completed.map(_.requestedTime)

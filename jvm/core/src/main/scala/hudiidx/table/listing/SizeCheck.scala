@@ -49,8 +49,8 @@ object ExpectedPartition {
   val Empty: ExpectedPartition = new ExpectedPartition(Array.empty, Array.empty, Array.empty)
 }
 
-/** Which files the active timeline says must be there. Stock Hudi on version 6 leaves a missing base file out without a
-  *  word and reads a cut log file as far as it goes: fewer rows, no error.
+/** Which files the active timeline says must be there. Stock Hudi on version 6 leaves a missing base file out silently
+  *  and reads a cut log file as far as it goes: fewer rows, no error.
   *
   *  Expected of each file group that is not replaced: the newest base file of the active timeline, and the log files of
   *  later instants. These make up its latest slice, which no clean removes; instants that were rolled back or restored

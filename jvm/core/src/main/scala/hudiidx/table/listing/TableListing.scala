@@ -25,7 +25,7 @@ object FolderScan {
   *  DamagedTable from all calls if a file that the timeline says must be there is missing or shorter (`SizeCheck`).
   *  Callers that list partitions elsewhere, by `lister.rules`, hand what `expected` finds suspect to `confirm`.
   *
-  *  @param damagedAsStock such a file is passed over with a warning, as stock Hudi does without its metadata table
+  *  @param damagedAsStock such a file is skipped with a warning, as stock Hudi does without its metadata table
   *  @param isFollowed    what completed since the timeline was read is taken in later, cleans too, so that a file which one of these
   *                        removed is no error
   */
@@ -117,7 +117,7 @@ final class TableListing(
     lister.committed(partitionPath, found)
   }
 
-  /** Of a write that was not taken back a file went away: with it rows that nothing else of this timeline holds. */
+  /** Of a write that was not rolled back a file went away: with it rows that nothing else of this timeline holds. */
   private def requireNotPast(
       partitionPath: String,
       suspects: Vector[Suspect],

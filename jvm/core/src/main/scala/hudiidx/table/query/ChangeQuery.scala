@@ -122,7 +122,7 @@ final class ChangeQuery(
       )
   }
 
-  /** Of archived commits stock Hudi 0.15 leaves the changes out without a word. */
+  /** Of archived commits stock Hudi 0.15 leaves the changes out silently. */
   private def requireActive(begin: String, inRange: String => Boolean): Unit = {
     if (timeline.start.forall(_ > begin))
       history

@@ -105,7 +105,7 @@ final class IncrementalQuery(
     timeline.completed.filter(i => actions(i.action))
   }
 
-  /** UnsupportedTable where rows carry no commit times; InvalidOption behind a write that has not completed (version 6). */
+  /** UnsupportedTable where rows carry no commit times; InvalidOption after a write that has not completed (version 6). */
   def increment(request: IncrementalRequest): Increment = {
     if (!config.populateMetaFields)
       throw new UnsupportedTable(
@@ -287,10 +287,10 @@ object IncrementalQuery {
 
   private val Seconds = DateTimeFormatter.ofPattern("yyyyMMddHHmmss")
 
-  /** No write takes longer, stock says. The empty string for what is no instant, such as `000`. */
+  /** No write takes longer, stock says. The empty string for what is not an instant, such as `000`. */
   private[hudiidx] def dayBefore(instant: String): String = hoursBefore(instant, 24)
 
-  /** The empty string for what is no instant. */
+  /** The empty string for what is not an instant. */
   private[hudiidx] def hoursBefore(instant: String, hours: Long): String =
     try {
       val at = LocalDateTime.parse(instant.take(14), Seconds)

@@ -15,7 +15,7 @@ object StreamStart {
   /** With none of those that are there. */
   case object Latest extends StreamStart
 
-  /** Behind an instant, which is compared as that of an incremental query. */
+  /** After an instant, which is compared as that of an incremental query. */
   final case class After(instant: String) extends StreamStart
 }
 

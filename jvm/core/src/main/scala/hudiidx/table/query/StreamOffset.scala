@@ -17,7 +17,7 @@ import hudiidx.InvalidOption
   * @param table   the table's name
   * @param remade  the instant with which hudiidx made the table anew
   * @param changes the stream is one of changes
-  * @param begin   commits up to this time are none of the stream's: requested or completion times, as the query has them
+  * @param begin   commits up to this time are not part of the stream: requested or completion times, as the query has them
   * @param backlog the last commit that was there when the stream began; empty: it began with none
   * @param open    not given, though there are later ones that were
   * @param given   the last one among them

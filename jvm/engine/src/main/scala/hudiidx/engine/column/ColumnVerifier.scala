@@ -67,7 +67,7 @@ final case class ColumnVerifyResult(
   * every file of the table as for a new index.
   *
   *  @param samples     most differences of a kind that are told one by one
-  *  @param expressions evaluates expressions; None: those are passed over
+  *  @param expressions evaluates expressions; None: those are skipped
   */
 final class ColumnVerifier(engine: TaskEngine, samples: Int, expressions: Option[ExpressionEngine] = None) {
 

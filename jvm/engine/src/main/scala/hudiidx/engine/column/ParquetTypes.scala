@@ -66,7 +66,7 @@ private[column] object ParquetTypes {
     if (min.isNaN || low > high) Bounds.Unknown else Bounds.LongRange(low, high, exact = nanIsMarked)
   }
 
-  /** Writers may have cut bounds of strings, without a word. */
+  /** Writers may have cut bounds of strings, silently. */
   private def bytes(min: Array[Byte], max: Array[Byte], to: ColumnType): Bounds = to match {
     case d: ColumnType.Decimal                               => decimals(min, max, d)
     case _ if java.util.Arrays.compareUnsigned(min, max) > 0 => Bounds.Unknown

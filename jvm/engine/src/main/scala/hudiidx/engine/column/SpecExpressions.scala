@@ -29,7 +29,7 @@ private[column] final class SpecExpressions(engine: Option[ExpressionEngine], ta
       catch {
         case e: InvalidOption =>
           throw new InvalidOption(IndexSpec.kindOf(asked.sql).fold(e.getMessage) { kind =>
-            s"${e.getMessage}; no kind of index has the name $kind either; the kinds are range, bloom, values and those of jars"
+            s"${e.getMessage}; unknown index kind '$kind'; expected one of: range, bloom, values, or a kind of a jar"
           })
       }
   }

@@ -133,7 +133,7 @@ final class SliceKeys(
   private def open(base: BaseFile, columns: KeyColumns): BaseFileKeys =
     BaseFileKeys.open(storage, pathOf(base.partitionPath, base.fileName), columns, base.sizeBytes)
 
-  /** Answers the questions by passes over the base file, as many keys at a time as the budget allows, and adds the wanted
+  /** Answers the questions by scans of the base file, as many keys at a time as the budget allows, and adds the wanted
     * rows of which none is asked.
     */
   private def scan(

@@ -8,7 +8,7 @@ import hudiidx.record.{HashRange, RecordProperty}
 import hudiidx.storage.LocalStorage
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What a plan in the index folder says is input: one with a value that none has is passed over, and the runs are made anew. */
+/** What a plan in the index folder says is input: one with a value that none has is skipped, and the runs are made anew. */
 class BuildPlanSuite extends AnyFunSuite {
 
   private val settings = RecordSettings("global", Some(7), None, Some(4), Some(100000L))
@@ -24,7 +24,7 @@ class BuildPlanSuite extends AnyFunSuite {
     assert(found(honest).contains(BuildPlan(settings, 4, Vector.empty)))
   }
 
-  test("a plan whose properties or numbers no plan has is passed over, each of them, and the error names it") {
+  test("a plan whose properties or numbers no plan has is skipped, each of them, and the error names it") {
     val properties = settings.properties
     assert(properties.keySet === RecordSettingsProperties)
     def forged(name: String, old: String, text: String): Unit = {

@@ -21,7 +21,7 @@ import org.apache.spark.sql.execution.datasources.parquet.VectorizedParquetRecor
 
 /**
  * Spark's reader of batches, told the numbers of the rows to read: of each column only the pages that hold them are read, and
- * in those all other values are passed over. What hands it row groups is of a type that only Spark's own package can name, so
+ * in those all other values are skipped. What hands it row groups is of a type that only Spark's own package can name, so
  * it is put in place by reflection.
  */
 final class RowsReader extends VectorizedParquetRecordReader {

@@ -62,7 +62,7 @@ object CallParser {
     if (isCall) Some(statement.substring(Call.length).trim) else None
   }
 
-  /** None: the procedure is another catalog's. InvalidOption if it is none of ours. */
+  /** None: the procedure is another catalog's. InvalidOption if it is not one of ours. */
   def plan(
       spark: SparkSession,
       name: Vector[String],
@@ -80,7 +80,7 @@ object CallParser {
   }
 }
 
-/** Where Hudi's extension stands in front, its parser takes every CALL: ours are taken back from it. Its plan is known by its
+/** Where Hudi's extension stands in front, its parser takes every CALL: ours are reclaimed from it. Its plan is known by its
   * shape, so that no class of Hudi is needed: a name and arguments, each with a name or without.
   */
 final class CallsOfHudi(spark: SparkSession) extends Rule[LogicalPlan] {

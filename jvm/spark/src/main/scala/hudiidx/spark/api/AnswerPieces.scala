@@ -22,7 +22,7 @@ object AnswerPieces {
   val PieceBytes = 6000
   val PieceLetters = 8000
 
-  /** Behind which a text's pieces take longer than the wait. */
+  /** Length above which a text's pieces take longer than the wait. */
   val MostTextBytes = 400000
 
   /** The text itself if it is one piece, or very long. */

@@ -52,7 +52,7 @@ final class SliceCompactor(job: CompactionJob, token: String) {
 
   private def folderOf(partitionPath: String): String = Storage.join(table.path, partitionPath)
 
-  /** The plan's files, in log order. DamagedTable if one is gone or is none of its file group, or if there is none. */
+  /** The plan's files, in log order. DamagedTable if one is gone or is not of its file group, or if there is none. */
   private def filesOf(planned: PlannedFileGroup): FileSlice = {
     val folder = folderOf(planned.partitionPath)
     def refused(name: String, why: String): Nothing = throw new DamagedTable(

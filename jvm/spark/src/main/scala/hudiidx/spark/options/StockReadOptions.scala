@@ -16,7 +16,7 @@ object StockOption {
     override def why: String = "see above"
   }
 
-  /** It may stand there: rows do not hang on it. */
+  /** It may stand there: rows do not depend on it. */
   final case class Harmless(why: String) extends StockOption("harmless")
 
   /** A value other than these is refused: rows would not be what was asked for.
@@ -40,7 +40,7 @@ object StockOption {
     }
 }
 
-/** All options of stock Hudi's reader, 0.15.0 to 1.2.0, each with a decision: none is taken without a word and not followed. */
+/** All options of stock Hudi's reader, 0.15.0 to 1.2.0, each with a decision: none is taken silently and not followed. */
 object StockReadOptions {
   import StockOption._
 
@@ -104,7 +104,7 @@ object StockReadOptions {
   /** There is a decision on the option. */
   def isDecided(name: String): Boolean = Decided.contains(name.toLowerCase(Locale.ROOT))
 
-  /** InvalidOption for what rows would hang on and is not followed, and for what begins like an option of the reader and is none.
+  /** InvalidOption for what rows would depend on and is not followed, and for what begins like an option of the reader and is none.
     *
     * @param asked of a read of rows, names in lower case
     */

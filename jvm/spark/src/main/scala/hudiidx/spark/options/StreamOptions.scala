@@ -56,7 +56,7 @@ object StreamOptions {
       "maxVersionsPerTrigger"
     )
 
-  /** Is it a stream's alone, which a batch's rows do not hang on? */
+  /** Is it a stream's alone, which a batch's rows do not depend on? */
   def isOne(name: String): Boolean = Vector(Start, MaxCommits, TableVersion).exists(_.equalsIgnoreCase(name))
 
   /** InvalidOption for what a stream does not follow.

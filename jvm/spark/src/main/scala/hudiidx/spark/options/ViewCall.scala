@@ -68,7 +68,7 @@ object ViewCall {
     slices("latest_merged_file_slices", _.latestMergedFileSlices(_, _))
   )
 
-  /** InvalidOption for a name that is none of the calls. */
+  /** InvalidOption for a name that is not one of the calls. */
   def of(name: String): ViewCall = All
     .find(_.name == name)
     .getOrElse(

@@ -120,7 +120,7 @@ final class PlanFilters(table: PinnedTable, spec: ScanSpec) {
 
   /** Those of a partition that keys leave; where bounds leave few files, of file groups alone that they may leave. */
   def loaded(partitionPath: String): SlicesFound = {
-    // Which of the groups passed over the keys would leave is not known.
+    // Which of the skipped groups the keys would leave is not known.
     val sizes = if (keys.groups.isDefined) None else columns.toOption.flatMap(_.wantedSizes(partitionPath))
     val found = table.slices(partitionPath, sizes)
     found.copy(slices = found.slices.filter(s => SliceReading.filesIn(s) > 0 && inKeys(s)))

@@ -148,7 +148,7 @@ final case class HudiIdxScan(
       new CommitTimeReaderFactory(readers, increment.found.times, columns.all, commitTime, columns.shown.toArray)
     }
 
-  /** Parquet passes over row groups and pages by it; rows are looked at one by one. */
+  /** Parquet skips row groups and pages by it; rows are looked at one by one. */
   private def commitTimeFilter: Option[Filter] = table.increment.map(_.found.times match {
     case CommitTimes.OneOf(times)       => In(ScanColumns.CommitTime, times.toArray[Any])
     case CommitTimes.Range(from, _, to) =>

@@ -56,7 +56,7 @@ final class HudiIdxScanBuilder(spark: SparkSession, table: PinnedTable, given: M
     })
   }
 
-  /** Only what is read whole can be cut short: no filter is left, and no row is passed over. */
+  /** Only what is read whole can be cut short: no filter is left, and no row is skipped. */
   override def pushLimit(rows: Int): Boolean = {
     val possible = table.pushdowns.limit && left.isEmpty && table.increment.isEmpty && countsEveryFile
     if (possible) limit = Some(rows)

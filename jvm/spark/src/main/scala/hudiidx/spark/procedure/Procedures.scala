@@ -241,7 +241,7 @@ object Procedures {
         .inMetastore(spark, Identifier.of(full.init.toArray, full.last))
         .getOrElse(
           throw new InvalidOption(
-            s"table => '$name': no Hudi table of the session's metastore; name one, or give a path"
+            s"table => '$name': not a Hudi table of the session's metastore; name one, or give a path"
           )
         )
     }

@@ -47,7 +47,7 @@ private[spark] object ExpressionTypes {
     of(text).filter(_ == t).map(_ => text)
   }
 
-  /** None for a value of a type that is none of the simple ones. */
+  /** None for a value of a type that is not one of the simple ones. */
   def constant(literal: Literal): Option[Constant] =
     name(literal.dataType).map(t => Constant(t, Option(literal.value).map(text(_, literal.dataType))))
 

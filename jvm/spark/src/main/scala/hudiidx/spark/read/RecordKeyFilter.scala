@@ -66,7 +66,7 @@ object KeyGroups {
 object RecordKeyFilter {
   val KeyColumn = "_hoodie_record_key"
 
-  /** A row whose record key is none of these satisfies no filter; Left tells why no keys are known. */
+  /** A row whose record key is not one of these satisfies no filter; Left tells why no keys are known. */
   def keys(filters: Seq[Expression], config: TableConfig, columns: Seq[StructField]): Either[String, Set[String]] = {
     val field = KeyFieldColumn.of(config, columns)
     val asked = filters.flatMap(PartitionPruning.conjuncts).flatMap(equality)

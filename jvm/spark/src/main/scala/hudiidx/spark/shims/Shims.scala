@@ -55,7 +55,7 @@ object Shims {
   def rddFrame(spark: SparkSession, columns: StructType, rows: RDD[InternalRow]): DataFrame =
     frame(spark, LineShims.plan(spark, DataTypeUtils.toAttributes(columns), rows))
 
-  /** What a column of a DataFrame stands for in its plan; AnalysisException if there is none of this name. */
+  /** What a column of a DataFrame stands for in its plan; AnalysisException if no column has this name. */
   def expression(frame: DataFrame, name: String): Expression = expression(frame.col(name))
 
   def expression(column: Column): Expression = LineShims.expression(column)

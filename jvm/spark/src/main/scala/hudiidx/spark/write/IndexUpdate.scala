@@ -8,7 +8,7 @@ import hudiidx.store.IndexStore
 import hudiidx.sync.IndexOptions
 import org.apache.spark.sql.SparkSession
 
-/** Brings the index up behind a write, ours or stock Hudi's. */
+/** Brings the index up after a write, ours or stock Hudi's. */
 private[hudiidx] object IndexUpdate {
   private val log = Log.of(classOf[TableWriter])
 

@@ -34,7 +34,7 @@ object RowChanges {
   val Update = 2
   val Insert = 3
 
-  /** WriteConflict if rows changed since the statement read them, or were taken back. */
+  /** WriteConflict if rows changed since the statement read them, or were rolled back. */
   private[write] def requireCurrent(read: TableContext, now: TableContext): Unit = {
     WriteGround.requireStill(read, now, "the statement")
     def changing(t: ActiveTimeline): Set[(String, String)] =

@@ -172,7 +172,7 @@ final private[write] class RowPlaces(
     GroupSizes(options.smallFileBytes, options.maxFileBytes, recordBytes, RowPlaces.LogShare)
   }
 
-  /** Deletes of keys that are nowhere are passed over. */
+  /** Deletes of keys that are nowhere are skipped. */
   private def known(tagged: DataFrame): DataFrame =
     tagged.where(RowWrite.FileId.isNotNull || col(RowWrite.Columns).isNotNull)
 }

@@ -111,7 +111,7 @@ final class ExpressionFactsSuite extends KeptExpressions {
     assert(!path("hour(ts)").contains("zones="))
   }
 
-  test("settings and zones that an expression does not depend on are none of its identity") {
+  test("settings and zones that an expression does not depend on are not part of its identity") {
     val made = path("length(name)")
     withConf("spark.sql.session.timeZone" -> "Asia/Tokyo", "spark.sql.shuffle.partitions" -> "3") {
       assert(path("length(name)") === made)

@@ -357,7 +357,7 @@ object StoredExpressionsSuite {
     "a depth just beyond the bound" -> nested(64),
     "too great a length" -> ("concat(" + "\"rider\", " * 3000 + "\"rider\")"),
     "an unknown type" -> "cast[array<string>](\"rider\")",
-    "a constant that is none of its type" -> "concat([int]\"many\", \"rider\")",
+    "a constant that is not of its type" -> "concat([int]\"many\", \"rider\")",
     "a text of the moment" -> "datediff(cast[date]([string]\"today\"), cast[date](\"rider\"))",
     "a text that Spark casts to the moment" -> "datediff(concat([string]\"to\", [string]\"day\"), \"rider\")",
     "a column that is gone" -> "lower(\"ridr\")",

@@ -111,7 +111,7 @@ final class LogRowsSuite extends SparkSuite {
       assert(rows > 20)
     }
 
-  test("rows can be passed over, in any kind of block") {
+  test("rows can be skipped, in any kind of block") {
     for (name <- Seq("v9-mor-bucket-parquet", "v9-mor-part")) {
       val schema = StructType(schemaOf(name).filter(f => TableSchema.MetaColumns.contains(f.name)))
       eachReader(name, metadata = false) { reader =>

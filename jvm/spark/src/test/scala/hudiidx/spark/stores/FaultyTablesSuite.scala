@@ -83,7 +83,7 @@ final class FaultyTablesSuite extends SparkSuite with FaultTrials with BeforeAnd
     new Indexer(local, path, RecordFaultSuite.quick, LocalScanner, Vector(record, columns)).create(): Unit
   }
 
-  /** Another writer begins when this one has been silent for too long, and takes back what it finds. */
+  /** Another writer begins when this one has been silent for too long, and rolls back what it finds. */
   private def takeBack(path: String): Unit = {
     Thread.sleep(ExpiryMillis)
     try OpenWrite.begin(local, path, HeartbeatOptions(100L, 2)).abandon()
@@ -143,7 +143,7 @@ final class FaultyTablesSuite extends SparkSuite with FaultTrials with BeforeAnd
         if (cameUp) {
           val left = found(read(path))
           val next = said match {
-            case None                  => after // it was full behind the write: while the index was brought up
+            case None                  => after // it was full after the write: while the index was brought up
             case Some(e: WriteFailed)  => before.ensuring(_ == left, e)
             case Some(_: WriteUnknown) => left
             case Some(e)               => fail(s"no error of ours for a write: $e", e)

@@ -41,7 +41,7 @@ final class StoreWarningSuite extends AnyFunSuite {
     assert(warningsOf(publishTwo(conf, s"hdfs://test${Fixtures.newFolder("not-warned")}")).isEmpty)
   }
 
-  test("of S3 only a bucket is warned of whose store passes over the condition of a put, or does not know it") {
+  test("of S3 only a bucket is warned of whose store ignores the condition of a put, or does not know it") {
     val server = new S3Server
     try
       Seq(Conditions.Kept -> 0, Conditions.PassedOver -> 1, Conditions.Refused -> 1).foreach {

@@ -160,7 +160,7 @@ final class S3TablesSuite extends RemoteTables {
       RoundTrips -> at(49)
     ),
     "read of rows by key" -> Map("get" -> at(17), "head" -> at(6), "list" -> at(2), RoundTrips -> at(23)),
-    // Ids of file groups are drawn, and an update of the index merges by sizes that hang on them: some files more.
+    // Ids of file groups are drawn, and an update of the index merges by sizes that depend on them: some files more.
     "compaction" -> Map(
       "delete" -> at(9),
       "get" -> at(68, 146),
@@ -209,7 +209,7 @@ final class HdfsTablesSuite extends RemoteTables {
       "op_rename" -> at(10)
     ),
     "read of rows by key" -> Map("op_get_file_status" -> at(7), "op_list_status" -> at(2), "op_open" -> at(14)),
-    // Ids of file groups are drawn, and an update of the index merges by sizes that hang on them: some files more.
+    // Ids of file groups are drawn, and an update of the index merges by sizes that depend on them: some files more.
     "compaction" -> Map(
       "op_create" -> at(25, 69),
       "op_delete" -> at(13),

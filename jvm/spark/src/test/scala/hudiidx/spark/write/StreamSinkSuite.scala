@@ -104,7 +104,7 @@ final class StreamSinkSuite extends SparkSuite {
     assert(commits(stream.path) === 3)
   }
 
-  test("a batch that was written before the query ended is passed over when it comes again") {
+  test("a batch that was written before the query ended is skipped when it comes again") {
     val stream = new Stream()
     stream.add(0 until 10, 1)
     stream.run()

@@ -3,7 +3,7 @@ package hudiidx.spark.write.options
 import hudiidx.spark.options.StockOption
 import hudiidx.spark.options.StockOption.Harmless
 
-/** Options of stock Hudi's writers that may stand there: no row, key or path hangs on them. */
+/** Options of stock Hudi's writers that may stand there: no row, key or path depends on them. */
 private[write] object HarmlessWriteOptions {
   private val services =
     Harmless("compactions, clusterings and cleans are calls of their own, or stock Hudi's; rows are the same")

@@ -7,7 +7,7 @@ import hudiidx.spark.options.StockOption
 import hudiidx.spark.options.StockOption.Refused
 import hudiidx.table.TableMergeRules
 
-/** Options of stock Hudi's writers that rows, paths or files hang on and that are not followed, each with the values that mean what
+/** Options of stock Hudi's writers that rows, paths or files depend on and that are not followed, each with the values that mean what
   * is done here: stock's own default is always one.
   */
 private[write] object RefusedWriteOptions {

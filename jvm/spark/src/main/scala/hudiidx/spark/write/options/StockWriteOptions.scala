@@ -8,7 +8,7 @@ import hudiidx.spark.options.StockOption.{Followed, Harmless}
 import hudiidx.table.TableProperties
 
 /** All options of stock Hudi's writers, 0.15.0 to 1.2.0, each with a decision: none that changes rows, keys, paths or files is taken
-  * without a word and not followed. docs/writer-options.md has the list.
+  * silently and not followed. docs/writer-options.md has the list.
   */
 object StockWriteOptions {
 
@@ -49,7 +49,7 @@ object StockWriteOptions {
   private val Telling = Vector("hoodie.datasource.write.", "hoodie.table.", "hoodie.write.", "hoodie.record.")
   private val unknown = new LogOnce(Log.of(getClass))
 
-  /** InvalidOption for what rows or files would hang on and is not followed.
+  /** InvalidOption for what rows or files would depend on and is not followed.
     *
     * @param given    of the write, names in lower case
     * @param isInsert it is a statement `INSERT`

@@ -11,7 +11,7 @@ import java.util.Locale
   * @param isGlobal     a record key is unique in the table; false: in its partition
   * @param logInserts   new records go to logs; None: as the table says
   * @param movesPartition a record that comes with another partition moves there; false: it stays where it is
-  * @param createsIndex an index is made behind the write if there is none
+  * @param createsIndex an index is made after the write if there is none
   * @param remakes      an overwrite may make another table of it
   * @param lock         None: one writer at a time
   * @param stream       how batches of a stream are written
