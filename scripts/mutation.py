@@ -2,9 +2,10 @@
 
 Usage: mutation.py [--threads N] [PACKAGE]...
 
-PACKAGE is one of core's, as `bytes` or `table.listing`, or `hudiidx` itself; all of them unless told. Each one's row of
-docs/reliability.md is written anew, and what survived stands in build/mutation/<package>.txt: file, line,
-method, and what was changed there. PIT changes byte code, so some of it is what Scala's compiler made.
+PACKAGE is one of core's, as `bytes` or `table.listing`, or `hudiidx` itself; all of them unless told. Each
+one's row of docs/reliability.md is written anew, and what survived stands in build/mutation/<package>.txt:
+file, line, method, and what was changed there. PIT changes byte code, so some of it is what Scala's compiler
+made.
 """
 
 import argparse
