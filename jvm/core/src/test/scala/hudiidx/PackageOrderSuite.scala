@@ -24,7 +24,7 @@ class PackageOrderSuite extends AnyFunSuite {
     Set("write", "symlink", "report"),
     Set("engine"),
     Set("engine.column", "engine.record", "engine.logindex"),
-    Set("answer"),
+    Set("answer", "api"),
     Set("command"),
     Set("hive"),
     Set("hive.mapreduce"),

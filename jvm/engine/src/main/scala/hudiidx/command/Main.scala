@@ -4,14 +4,14 @@ import com.fasterxml.jackson.core.JsonGenerator
 import com.fasterxml.jackson.databind.ObjectMapper
 import hudiidx._
 import hudiidx.answer._
+import hudiidx.api.{LocalWorkers, TableIndex}
 import hudiidx.fs.CommandSettings
 import hudiidx.engine.Tables
 import hudiidx.engine.record.RecordLookups
 import hudiidx.record.PackedKeys
 import hudiidx.report.TableReport
-import hudiidx.symlink.{SymlinkExport, SymlinkResult}
+import hudiidx.symlink.SymlinkResult
 import hudiidx.sync._
-import hudiidx.sync.build.Indexer
 import java.io.{InputStream, OutputStream, PrintStream}
 
 /** The commands that need no Spark: `hudiidx.command.Main COMMAND TABLE [options]`. One JSON document on standard output;
@@ -67,7 +67,7 @@ object Main {
       case "lookup"   => lookup(access, call, keys())
       case "log-show" => new LogCommands(access, call.table, call.options).show()
       case "log-find" => new LogCommands(access, call.table, call.options).find(keys())
-      case "expire"   => ExpiredAnswer(new Indexer(access, call.table, call.options).expire())
+      case "expire"   => ExpiredAnswer(index(call.table, access, settings, call).expire())
       case "doctor"   =>
         Findings(new Doctor(access, call.table, call.options, () => System.currentTimeMillis()).findings())
       case "report" =>
@@ -78,11 +78,12 @@ object Main {
     }
 
   /** Other engines resolve names in their own way, so manifests name files by whole URIs. */
-  private def exportSymlinks(access: TableAccess, settings: CommandSettings, call: CommandLine): SymlinkResult = {
-    val symlinks = new SymlinkExport(access, Tables.qualified(call.table, settings), call.options)
-    val folder = call.output.map(Tables.qualified(_, settings))
-    symlinks.now(folder, call.readOptimized, call.keep)
-  }
+  private def exportSymlinks(access: TableAccess, settings: CommandSettings, call: CommandLine): SymlinkResult =
+    index(Tables.qualified(call.table, settings), access, settings, call)
+      .exportSymlinks(call.output, call.readOptimized, call.keep)
+
+  private def index(path: String, access: TableAccess, settings: CommandSettings, call: CommandLine): TableIndex =
+    new TableIndex(access, path, call.options, new LocalWorkers(access, settings))
 
   private def lookup(access: TableAccess, call: CommandLine, keys: PackedKeys): LocationsAnswer = {
     val lookups = new RecordLookups(access, call.table, call.options, new LocalEngine(access))

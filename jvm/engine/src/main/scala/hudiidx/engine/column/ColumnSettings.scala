@@ -160,9 +160,13 @@ object ColumnSettings {
     }
 
   /** Of what a version has as pending: that which can be made of this table, one by one. The others are warned of. */
-  def makeable(version: IndexVersion, context: TableContext, expressions: ExpressionEngine): Vector[IndexSpec] = {
+  def makeable(
+      version: IndexVersion,
+      context: TableContext,
+      expressions: Option[ExpressionEngine]
+  ): Vector[IndexSpec] = {
     lazy val table = TableColumns.of(context)
-    lazy val judge = new SpecExpressions(Some(expressions), table)
+    lazy val judge = new SpecExpressions(expressions, table)
     val stored = of(version)
     val pending = if (hasExpressions(stored)) judge.renewed(stored).pending else stored.pending
     def isMakeable(spec: IndexSpec): Boolean =

@@ -3,6 +3,7 @@ package hudiidx.spark.api
 import scala.collection.JavaConverters._
 
 import hudiidx.engine.record.{CachedHandle, RecordLookups}
+import hudiidx.api.{TimedSync, Verified}
 import hudiidx.answer.{IndexAnswer, JsonEncoder, ReportAnswer, SyncAnswer, VerifyAnswer}
 import hudiidx.engine.Tables
 import hudiidx.record.{PackedKeys, PackedLocations, RecordLocation}
@@ -29,29 +30,29 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   private val lookups = new RecordLookups(access, path, read.index, SparkEngine.of(spark))
   private lazy val rowLookups = new RowLookups(spark, access, path, read, given)
 
-  private val index = new TableIndex(spark, path, hadoop, read.index)
+  private val index = SparkTableIndex.of(spark, path, hadoop, read.index)
 
   /** Makes the index. `{index_version, files, partitions, instants, rebuilt, merged, published, rebases, bytes_by_kind,
     * lag_millis, elapsed_millis}`; bytes by kind of index file; `lag_millis` as [[SyncResult]] has it, or null.
     */
   def create(): String = answer(index.create())
 
-  /** As [[TableIndex.addIndex]]; answers as `create`. */
+  /** As [[hudiidx.api.TableIndex.addIndex]]; answers as `create`. */
   def addIndex(kind: String): String = answer(index.addIndex(kind))
 
-  /** As [[TableIndex.dropIndex]]; answers as `create`. */
+  /** As [[hudiidx.api.TableIndex.dropIndex]]; answers as `create`. */
   def dropIndex(kind: String): String = answer(index.dropIndex(kind))
 
-  /** As [[TableIndex.addColumns]]; answers as `create`. */
+  /** As [[hudiidx.api.TableIndex.addColumns]]; answers as `create`. */
   def addColumns(specs: String, wait: Boolean): String = answer(index.addColumns(specs, wait))
 
-  /** As [[TableIndex.noteColumns]]; answers as `create`. */
+  /** As [[hudiidx.api.TableIndex.noteColumns]]; answers as `create`. */
   def noteColumns(specs: String): String = answer(index.noteColumns(specs))
 
-  /** As [[TableIndex.dropColumns]]; answers as `create`. */
+  /** As [[hudiidx.api.TableIndex.dropColumns]]; answers as `create`. */
   def dropColumns(specs: String): String = answer(index.dropColumns(specs))
 
-  /** As [[TableIndex.update]]; answers as `create`. */
+  /** As [[hudiidx.api.TableIndex.update]]; answers as `create`. */
   def update(): String = answer(index.update())
 
   private def answer(done: TimedSync): String = JsonEncoder.text(SyncAnswer.of(done.result, done.elapsedMillis))
@@ -93,7 +94,13 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     * [[hudiidx.symlink.SymlinkExport.now]]. `folder` and `keep` may be null.
     */
   def exportSymlinks(folder: String, readOptimized: Boolean, keep: java.lang.Boolean): String =
-    JsonEncoder.text(index.exportSymlinks(Option(folder), readOptimized, Option(keep).map(_.booleanValue)))
+    JsonEncoder.text(
+      index.exportSymlinks(
+        Option(folder),
+        readOptimized,
+        Option(keep).map(_.booleanValue)
+      )
+    )
 
   /** The state of the index, an [[IndexAnswer]] as for the command. */
   def info(): String = JsonEncoder.text(IndexAnswer.of(IndexInfo.of(access, path, read.index)))
@@ -109,14 +116,14 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   /** Compares the index with a fresh listing: a [[VerifyAnswer]]. IndexNotFound if there is no index. */
   def verify(): String = answer(index.verify())
 
-  /** As [[TableIndex.verify]]: a [[VerifyAnswer]]; `scratch` may be null. */
+  /** As [[hudiidx.api.TableIndex.verify]]: a [[VerifyAnswer]]; `scratch` may be null. */
   def verifyParts(record: Boolean, columns: Boolean, samples: Int, scratch: String): String =
     answer(index.verify(record, columns, samples, Option(scratch)))
 
-  /** As [[TableIndex.expire]]: a JSON array of names. */
+  /** As [[hudiidx.api.TableIndex.expire]]: a JSON array of names. */
   def expireVersions(): String = JsonEncoder.text(index.expire())
 
-  /** As [[TableIndex.drop]]. */
+  /** As [[hudiidx.api.TableIndex.drop]]. */
   def drop(): Boolean = index.drop()
 
   /** Partition paths, sorted, as a JSON array of texts. */

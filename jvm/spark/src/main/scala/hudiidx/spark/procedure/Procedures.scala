@@ -6,7 +6,8 @@ import hudiidx.InvalidOption
 import hudiidx.spark.{HudiIdxCatalog, HudiTableReads}
 import hudiidx.spark.views.NamedTable
 import hudiidx.spark.compact.{CompactionApi, CompactionSteps}
-import hudiidx.spark.api.{HudiIdxApi, PrunedFiles, TableIndex, TimedSync}
+import hudiidx.api.{TableIndex, TimedSync}
+import hudiidx.spark.api.{HudiIdxApi, PrunedFiles, SparkTableIndex}
 import hudiidx.sync.{IndexCounts, IndexOptions}
 import org.apache.spark.sql.connector.catalog.Identifier
 import org.apache.spark.sql.types._
@@ -228,7 +229,7 @@ object Procedures {
 
   private def index(spark: SparkSession, call: Arguments, more: Map[String, String] = Map.empty): TableIndex = {
     val named = tableOf(spark, call.text("table").get)
-    TableIndex.of(spark, named.path, named.options ++ more)
+    SparkTableIndex.of(spark, named.path, named.options ++ more)
   }
 
   private[procedure] def tableOf(spark: SparkSession, name: String): NamedTable =

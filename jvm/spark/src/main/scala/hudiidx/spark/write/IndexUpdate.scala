@@ -2,7 +2,7 @@ package hudiidx.spark.write
 
 import scala.util.control.NonFatal
 
-import hudiidx.spark.api.TableIndex
+import hudiidx.spark.api.SparkTableIndex
 import hudiidx.{IndexNotFound, Log}
 import hudiidx.store.IndexStore
 import hudiidx.sync.IndexOptions
@@ -27,7 +27,7 @@ private[hudiidx] object IndexUpdate {
   ): Unit = {
     val mode = IndexOptions.RecordMode -> (if (isGlobal) IndexOptions.GlobalMode else "partitioned")
     try {
-      val index = TableIndex.of(spark, path, Map(mode) ++ options)
+      val index = SparkTableIndex.of(spark, path, Map(mode) ++ options)
       try index.update(): Unit
       catch { case _: IndexNotFound if createsIndex => index.create(): Unit }
     } catch {

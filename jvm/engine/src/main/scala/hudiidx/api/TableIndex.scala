@@ -1,21 +1,14 @@
-package hudiidx.spark.api
+package hudiidx.api
 
 import hudiidx.InvalidOption
 import hudiidx.column.{IndexKind, IndexSpec}
-import hudiidx.engine.Tables
 import hudiidx.engine.column.{ColumnChange, ColumnPart, ColumnSettings, ColumnVerifier, ColumnVerifyResult}
 import hudiidx.engine.logindex.LogPart
 import hudiidx.engine.record.{RecordPart, RecordVerifier, RecordVerifyOptions, RecordVerifyResult}
-import hudiidx.spark.build.{SparkPartitionScanner, SparkVerifier}
-import hudiidx.spark.options.ReadOptions
-import hudiidx.spark.pinned.SharedTable
-import hudiidx.spark.{HudiIdxSource, SparkEngine, SparkExpressions}
 import hudiidx.store.{IndexStore, IndexVersion}
 import hudiidx.symlink.{SymlinkExport, SymlinkPart, SymlinkResult}
 import hudiidx.sync._
 import hudiidx.sync.build.{Indexer, SyncResult}
-import org.apache.hadoop.conf.Configuration
-import org.apache.spark.sql.SparkSession
 
 /** What was done to an index, and how long it took. */
 final case class TimedSync(result: SyncResult, elapsedMillis: Long)
@@ -29,13 +22,12 @@ final case class Verified(
   def ok: Boolean = files.ok && record.forall(_.ok) && columns.forall(_.ok)
 }
 
-/** The index of one table: what can be done to it. Writers, procedures and stock Hudi's index class call it; [[HudiIdxApi]] makes
-  * texts of its answers for other languages.
+/** The index of one table: what can be done to it. Commands, writers, procedures and stock Hudi's index class call it; for other
+  * languages its answers become JSON.
   *
-  *  @param path qualified, by the configuration
+  *  @param path qualified
   */
-final class TableIndex(spark: SparkSession, path: String, hadoop: Configuration, options: IndexOptions) {
-  private val access = Tables.access(hadoop)
+final class TableIndex(access: TableAccess, path: String, options: IndexOptions, workers: IndexWorkers) {
 
   /** Makes the index. */
   def create(): TimedSync = timed(following(indexer.create()))
@@ -46,7 +38,7 @@ final class TableIndex(spark: SparkSession, path: String, hadoop: Configuration,
     */
   def addIndex(kind: String): TimedSync = {
     TableIndex.checkKind(kind)
-    val engine = SparkEngine.of(spark)
+    val engine = workers.tasks
     val part =
       if (kind == TableIndex.Logs) new LogPart(engine, Some(true))
       else recordPart(engine, Some(IndexOptions.GlobalMode))
@@ -88,7 +80,7 @@ final class TableIndex(spark: SparkSession, path: String, hadoop: Configuration,
   private def asked(specs: String): Vector[IndexSpec] = IndexSpec.asked(specs, IndexKind.Range)
 
   private def addColumns(specs: Vector[IndexSpec]): SyncResult =
-    indexer.addPart(columnPart(SparkEngine.of(spark), ColumnChange.Add(specs)))
+    indexer.addPart(columnPart(workers.tasks, ColumnChange.Add(specs)))
 
   /** Removes indexes on columns, in the same form; kind `any` stands for every kind. No such index is no error. */
   def dropColumns(specs: String): TimedSync = {
@@ -96,7 +88,7 @@ final class TableIndex(spark: SparkSession, path: String, hadoop: Configuration,
     val change = ColumnChange.Drop(
       IndexSpec.asked(specs, ColumnSettings.AnyKind),
       ColumnSettings.columnsOf(table),
-      Some(new SparkExpressions(spark).of(table.config, table.schema()))
+      workers.expressions.map(_.of(table.config, table.schema()))
     )
     dropped(columnPart(new LocalEngine(access), change))
   }
@@ -121,7 +113,7 @@ final class TableIndex(spark: SparkSession, path: String, hadoop: Configuration,
     val specs = ColumnSettings.of(version)
     if (specs == settled || !ColumnSettings.mayBeMakeable(version)) Vector.empty
     else {
-      val found = ColumnSettings.makeable(version, TableContext.load(access, path), new SparkExpressions(spark))
+      val found = ColumnSettings.makeable(version, TableContext.load(access, path), workers.expressions)
       if (found.isEmpty && specs.pending.isEmpty) settled = specs
       found
     }
@@ -138,7 +130,7 @@ final class TableIndex(spark: SparkSession, path: String, hadoop: Configuration,
 
   /** Writes symlink manifests, as [[hudiidx.symlink.SymlinkExport.now]]. */
   def exportSymlinks(folder: Option[String], readOptimized: Boolean, keep: Option[Boolean]): SymlinkResult =
-    symlinks.now(folder.map(Tables.qualified(_, hadoop)), readOptimized, keep)
+    symlinks.now(folder.map(workers.qualified), readOptimized, keep)
 
   private def symlinks: SymlinkExport = new SymlinkExport(access, path, options)
 
@@ -155,19 +147,15 @@ final class TableIndex(spark: SparkSession, path: String, hadoop: Configuration,
       samples: Int = TableIndex.Samples,
       scratch: Option[String] = None
   ): Verified = {
-    val table = SharedTable.open(spark, path, options.copy(enabled = true, strict = true))
-    val files = new SparkVerifier(spark.sparkContext).verify(table)
-    val engine = SparkEngine.of(spark)
-    val asked = RecordVerifyOptions(samples, scratch.map(Tables.qualified(_, hadoop)))
+    val (files, table) = workers.verified(path, options.copy(enabled = true, strict = true))
+    val asked = RecordVerifyOptions(samples, scratch.map(workers.qualified))
+    def ofColumns = new ColumnVerifier(workers.tasks, samples, workers.expressions)
     Verified(
       files,
-      if (record) Some(new RecordVerifier(engine, asked).verify(table.context, options)) else None,
-      if (columns) Some(columnVerifier(engine, samples).verify(table.context, options)) else None
+      if (record) Some(new RecordVerifier(workers.tasks, asked).verify(table, options)) else None,
+      if (columns) Some(ofColumns.verify(table, options)) else None
     )
   }
-
-  private def columnVerifier(engine: TaskEngine, samples: Int): ColumnVerifier =
-    new ColumnVerifier(engine, samples, Some(new SparkExpressions(spark)))
 
   /** Removes index versions beyond those that are kept, and files that no version names: names of the files. IndexNotFound if
     * there is no index.
@@ -189,9 +177,7 @@ final class TableIndex(spark: SparkSession, path: String, hadoop: Configuration,
   }
 
   private def indexer: Indexer = {
-    val conf = SharedTable.shared(spark, hadoop)
-    val scanner = new SparkPartitionScanner(spark.sparkContext, conf)
-    val engine = new SparkEngine(spark.sparkContext, conf)
+    val engine = workers.tasks
     val parts =
       Vector(
         recordPart(engine),
@@ -199,11 +185,11 @@ final class TableIndex(spark: SparkSession, path: String, hadoop: Configuration,
         new LogPart(engine, options.logs),
         SymlinkPart
       )
-    new Indexer(access, path, options, scanner, parts)
+    new Indexer(access, path, options, workers.scanner, parts)
   }
 
   private def columnPart(engine: TaskEngine, change: ColumnChange): ColumnPart =
-    new ColumnPart(engine, options.columns, change, Some(new SparkExpressions(spark)))
+    new ColumnPart(engine, options.columns, change, workers.expressions)
 
   private def recordPart(engine: TaskEngine, orElse: Option[String] = None): RecordPart =
     new RecordPart(engine, options.record, orElse)
@@ -227,11 +213,4 @@ object TableIndex {
   private def checkKind(kind: String): Unit =
     if (!Kinds.contains(kind))
       throw new InvalidOption(s"unknown index kind '$kind'; expected one of: ${Kinds.mkString(", ")}")
-
-  /** @param given `hudiidx.*` settings by name; those of the session count too, these win */
-  def of(spark: SparkSession, tablePath: String, given: Map[String, String]): TableIndex = {
-    val hadoop = spark.sessionState.newHadoopConf()
-    val options = ReadOptions.of(given, HudiIdxSource.sessionOptions(spark)).index
-    new TableIndex(spark, Tables.qualified(tablePath, hadoop), hadoop, options)
-  }
 }

@@ -1,4 +1,4 @@
-package hudiidx.spark.api
+package hudiidx.api
 
 import hudiidx.Log
 import java.util.concurrent.ConcurrentHashMap
