@@ -189,7 +189,7 @@ def test_the_store_that_arrow_asks_is_that_of_the_table_whatever_partitions_are_
         == "store"
     )
     assert asked == [f"{'s3' if scheme == 's3a' else scheme}://bucket/"]
-    with pytest.raises(InvalidOption, match="no name of a store"):
+    with pytest.raises(InvalidOption, match="not a valid store name"):
         _exports._filesystem([f"{scheme}://bucket?scheme=http/t/f.parquet"])
 
 

@@ -155,7 +155,7 @@ def _filesystem(paths: Sequence[str]) -> Any:
     store = rest.split("/", 1)[0]
     if "?" in store or "#" in store:
         raise InvalidOption(
-            f"{scheme}://{shown(store)}: no name of a store; give the table's path without options"
+            f"{scheme}://{shown(store)}: not a valid store name; give the table's path without options"
         )
     # Hadoop has names of its own for S3.
     return stores.FileSystem.from_uri(f"{'s3' if scheme in ('s3a', 's3n') else scheme}://{store}/")[0]

@@ -34,7 +34,7 @@ final class TablesSuite extends AnyFunSuite {
   Vector("", "/", "//", "file:", "file:///", "C:\\x", "a\u0000b").foreach { form =>
     test(s"'${Texts.shown(form)}' is refused as a table's path") {
       for (conf <- Vector(new CommandSettings, new Configuration))
-        assert(intercept[InvalidOption](Tables.qualified(form, conf)).getMessage.contains("no path of a table"))
+        assert(intercept[InvalidOption](Tables.qualified(form, conf)).getMessage.contains("not a valid table path"))
     }
   }
 

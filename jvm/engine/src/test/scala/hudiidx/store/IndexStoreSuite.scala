@@ -101,7 +101,7 @@ class IndexStoreSuite extends AnyFunSuite {
     val Array(before, after) = text.split("\uFFFD", 2).map(_.getBytes(UTF_8))
     val bytes = (before :+ 0xe6.toByte) ++ after
     assert(new String(bytes, UTF_8) === text)
-    assert(intercept[DamagedIndex](IndexVersion.decode(bytes, "f")).getMessage.contains("no UTF-8"))
+    assert(intercept[DamagedIndex](IndexVersion.decode(bytes, "f")).getMessage.contains("not UTF-8"))
     assert(IndexVersion.ofEarlierFormat(bytes, "f") === None)
   }
 

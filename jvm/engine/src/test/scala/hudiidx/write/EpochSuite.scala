@@ -59,7 +59,7 @@ class EpochSuite extends AnyFunSuite {
     ) {
       val e = intercept[DamagedTable](read(decided(path)))
       assert(
-        e.getMessage.contains("t/.hoodie/.heartbeat/1.2") && e.getMessage.contains("no file of the table's timeline")
+        e.getMessage.contains("t/.hoodie/.heartbeat/1.2") && e.getMessage.contains("not a file of the table's timeline")
       )
       if (path.nonEmpty) intercept[DamagedTable](read(decided(".hoodie/1.commit", path)))
     }

@@ -315,7 +315,7 @@ final class ChangeDataSuite extends SparkSuite with IndexStates {
     )
     val options = ReadOptions.of((ofChanges :+ (begin -> "000")).toMap, Map.empty)
     assert(
-      intercept[InvalidOption](PinnedTable.open(spark, table, options)).getMessage.contains("no rows of the table")
+      intercept[InvalidOption](PinnedTable.open(spark, table, options)).getMessage.contains("not rows of the table")
     )
   }
 }

@@ -329,7 +329,7 @@ final class SqlSuite extends SparkSuite {
     )
     assert(
       intercept[InvalidOption](sql("SELECT * FROM hudiidx_prune('db.trips', rand())")).getMessage
-        .contains("no constant")
+        .contains("not a constant")
     )
   }
 

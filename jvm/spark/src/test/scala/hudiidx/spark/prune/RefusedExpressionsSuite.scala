@@ -32,7 +32,7 @@ final class RefusedExpressionsSuite extends KeptExpressions {
     "array(i, l)" -> "no order",
     "to_json(s)" -> "to_json is not among the functions",
     "coalesce(s, s).i + 1" -> "column s is of type",
-    "i +" -> "no expression",
+    "i +" -> "not an expression",
     "(select 1) + i" -> "a query",
     "i IN (select max(value) from text.`/nowhere`)" -> "a query",
     "no_function(i)" -> "no_function is a user's function, which may change, or none",

@@ -215,7 +215,7 @@ final class RowLevelSuite extends RowLevelTables {
     def refused(rest: String): String =
       intercept[InvalidOption](sql(s"CREATE TABLE hudiidx.`$failed` $rest")).getMessage
     assert(refused("(id INT) USING parquet").contains("USING hudiidx"))
-    assert(refused("(id INT) TBLPROPERTIES (primaryKey = 'key')").contains("no column of the table"))
+    assert(refused("(id INT) TBLPROPERTIES (primaryKey = 'key')").contains("not a column of the table"))
     for (kind <- Seq("ARRAY<INT>", "MAP<STRING, INT>", "STRUCT<a: INT>", "BINARY", "DOUBLE"))
       assert(
         refused(s"(id $kind) TBLPROPERTIES (primaryKey = 'id')").contains("key fields: column id: the text of"),
