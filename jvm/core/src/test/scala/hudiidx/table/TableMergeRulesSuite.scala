@@ -40,7 +40,7 @@ final class TableMergeRulesSuite extends AnyFunSuite {
     assert(rules(9).mode === MergeMode.CommitTime)
     assert(rules(9, "hoodie.table.ordering.fields" -> "a, b.c").orderingFields === Vector("a", "b.c"))
     val e = intercept[UnsupportedTable](mode(9, "OTHER"))
-    assert(e.getMessage.contains("hoodie.record.merge.mode is 'OTHER'"))
+    assert(e.getMessage.contains("hoodie.record.merge.mode 'OTHER'"))
   }
 
   test(
