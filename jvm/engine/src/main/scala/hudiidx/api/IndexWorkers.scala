@@ -1,5 +1,6 @@
 package hudiidx.api
 
+import hudiidx.{DamagedIndex, StaleIndex}
 import hudiidx.engine.Tables
 import hudiidx.engine.column.ExpressionEngine
 import hudiidx.sync._
@@ -37,11 +38,18 @@ final class LocalWorkers(access: TableAccess, conf: Configuration) extends Index
 
   override def verified(tablePath: String, options: IndexOptions): (VerifyResult, TableContext) = {
     val context = TableContext.load(access, tablePath)
-    val indexed = TableSnapshot.of(context, options)
-    try {
-      val listed = TableSnapshot.of(context, options.copy(enabled = false))
-      try Verifier.compare(indexed.source, listed.source) -> context
-      finally listed.close()
-    } finally indexed.close()
+    (compared(context, options), context)
   }
+
+  private def compared(table: TableContext, options: IndexOptions): VerifyResult =
+    try {
+      val indexed = TableSnapshot.of(table, options)
+      try {
+        val listing = TableSnapshot.listingOf(table, indexed.viewTimeline, damagedAsStock = options.damagedAsStock)
+        Verifier.compare(indexed.source, StoredFiles.of(listing, scanner.folders))
+      } finally indexed.close()
+    } catch {
+      case e: DamagedIndex => Verifier.unusable("", e)
+      case e: StaleIndex   => Verifier.unusable("", e)
+    }
 }

@@ -1,5 +1,6 @@
 package hudiidx.sync
 
+import hudiidx.{DamagedIndex, HudiIdxException}
 import hudiidx.table.{FileEntry, FileSource}
 
 /** One difference between the index and the table.
@@ -121,14 +122,22 @@ object Verifier {
 
   /** Compares whole sources, partition by partition, in this thread. */
   def compare(indexed: FileSource, listed: FileSource): VerifyResult = {
-    val (a, b) = (indexed.partitions, listed.partitions)
-    val common = a.toSet.intersect(b.toSet)
-    var count = 0L
-    val inFiles = common.toVector.sorted.flatMap { p =>
-      val entries = indexed.files(p)
-      count += entries.length
-      files(p, entries, listed.files(p))
-    }
-    VerifyResult(partitions(indexed, listed) ++ inFiles, b.size.toLong, count)
+    val known = listed.partitions.toSet
+    val found = indexed.partitions.filter(known).sorted.map(p => partition(p, indexed, listed.files))
+    val differences = partitions(indexed, listed) ++ found.flatMap(_.differences)
+    VerifyResult(differences, known.size.toLong, found.map(_.files).sum)
+  }
+
+  /** Compares what an index has of one partition with a listing of it. An index that cannot be used is a difference. */
+  def partition(path: String, indexed: FileSource, listed: String => Array[FileEntry]): VerifyResult =
+    try {
+      val entries = indexed.files(path)
+      VerifyResult(files(path, entries, listed(path)), 1L, entries.length.toLong)
+    } catch { case e: DamagedIndex => unusable(path, e) }
+
+  /** An index, or a partition of it, that cannot be used. */
+  def unusable(partition: String, e: HudiIdxException): VerifyResult = {
+    val cause = "a file of the index was damaged or removed, or the table was changed behind its timeline"
+    VerifyResult(Vector(Difference(DifferenceKind.IndexUnusable, partition, "", e.getMessage, cause)), 0L, 0L)
   }
 }
