@@ -3,11 +3,12 @@ package hudiidx.spark
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Paths, StandardOpenOption}
 
+import hudiidx.spark.api.HudiIdxApi
 import hudiidx.spark.options.ReadOptions
 import hudiidx.spark.pinned.PinnedTable
 import hudiidx.spark.read.FileSliceSplit
 import hudiidx.table.{BaseFile, FileSlice}
-import hudiidx.{Causes, DamagedTable, Fixtures, InvalidOption, NotAHudiTable, UnsupportedTable}
+import hudiidx.{Causes, DamagedTable, Fixtures, InvalidOption, NotAHudiTable, TestSettings, UnsupportedTable}
 import org.apache.spark.sql.types.StructType
 
 /** Tables whose rows cannot be read are refused by name, before any row is. */
@@ -16,9 +17,13 @@ final class RefusedTablesSuite extends SparkSuite with EveryCall {
   /** A copy of a table whose properties have a line more. */
   private def withProperty(line: String): String = {
     val table = Fixtures.copy("v9-cow-part")
-    val file = Paths.get(table, ".hoodie", "hoodie.properties")
-    Files.write(file, s"$line\n".getBytes(UTF_8), StandardOpenOption.APPEND)
+    append(line, table)
     table
+  }
+
+  private def append(line: String, table: String): Unit = {
+    val file = Paths.get(table, ".hoodie", "hoodie.properties")
+    Files.write(file, s"$line\n".getBytes(UTF_8), StandardOpenOption.APPEND): Unit
   }
 
   private def refused(table: String): String = intercept[UnsupportedTable](read(table).collect()).getMessage
@@ -86,9 +91,6 @@ final class RefusedTablesSuite extends SparkSuite with EveryCall {
     }
   }
 
-  private def everyCall(table: String, key: String): Vector[Call] =
-    onFiles(table, key) ++ onIndex(table) ++ onTable(table) :+ ofChanges(table) :+ append(table) :+ compaction(table)
-
   for (name <- Fixtures.Refused)
     test(s"$name: every call refuses the table of Lance files by its format, and none makes anything in it") {
       val table = Fixtures.copy(name)
@@ -102,6 +104,22 @@ final class RefusedTablesSuite extends SparkSuite with EveryCall {
       val table = withProperty(property)
       val words = if (name.contains("scheme")) Seq(name) else Seq(value.drop(1))
       refuse(table, everyCall(table, "a"), words: _*)
+    }
+
+  for (property <- TestSettings.some(3)(RefusedTablesSuite.Properties))
+    test(s"$property: an index that the table has stays as it is in every call, and a drop takes it away") {
+      val table = Fixtures.copy("v9-cow-part")
+      val key = Fixtures.json("v9-cow-part").get("key_location").get("rows").get(0).get(0).asText
+      def api = new HudiIdxApi(spark, table, java.util.Map.of("hudiidx.record.mode", "global", "hudiidx.columns", "*"))
+      api.create(): Unit
+      api.addIndex("logs"): Unit
+      append(property, table)
+      refuse(table, everyCall(table, key))
+      def index = Fixtures.filesBelow(s"$table/.hoodie").filter(_.startsWith("hudiidx/"))
+      assert(index.nonEmpty)
+      if (property.contains("version")) api.drop(): Unit
+      else EveryStatement.session.sql(s"CALL system.drop_index(table => '$table')").collect(): Unit
+      assert(index.isEmpty)
     }
 
   test("a path inside a table, and a pattern of such paths, with the table's base path") {

@@ -56,9 +56,7 @@ final class VersionTenSuite extends SparkSuite with EveryCall {
         "update of the handle" -> (() => api.update()),
         "manifests of the handle" -> (() => api.exportSymlinks(null, readOptimized, true))
       )
-      val all = held ++ updates ++ onFiles(table.path, table.key) ++ onIndex(table.path) ++ onTable(table.path) :+
-        ofChanges(table.path) :+ append(table.path) :+ compaction(table.path)
-      refuse(table.path, all, "version is 10")
+      refuse(table.path, held ++ updates ++ everyCall(table.path, table.key), "version is 10")
       // A DataFrame has the rows of its moment, or none.
       for ((what, call) <- ofFrame) Try(call()) match {
         case Success(rows) => assert(before.contains(what -> rows))
