@@ -161,7 +161,7 @@ lazy val spark = (project in file("jvm/spark"))
     libraryDependencies ++= sparkSql +: s3Clients)
 
 // The index class of stock writers, a jar of its own: a writer has it beside the bundle, a reader does not need it. One source
-// and one jar for Hudi 0.15.0 and 1.1.1.
+// and one jar for Hudi 0.15.0 to 1.2.0.
 lazy val hudi = (project in file("jvm/hudi"))
   .dependsOn(spark % "compile->compile;test->test")
   .settings(common, name := "hudiidx-hudi")

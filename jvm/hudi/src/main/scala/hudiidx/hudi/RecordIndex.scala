@@ -18,8 +18,8 @@ import org.apache.spark.api.java.JavaPairRDD
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.SparkSession
 
-/** Stock Hudi's writers tag through hudiidx: `hoodie.index.class=hudiidx.hudi.RecordIndex`. One class for Hudi 0.15.0 and
-  * 1.1.1: what happens to a record whose location is known is left to Hudi's own functions, so that a table comes out as with
+/** Stock Hudi's writers tag through hudiidx: `hoodie.index.class=hudiidx.hudi.RecordIndex`. One class for Hudi 0.15.0 to
+  * 1.2.0: what happens to a record whose location is known is left to Hudi's own functions, so that a table comes out as with
   * its own global (RECORD_INDEX) or non-global (SIMPLE) indexes. Options: [[WriterOptions]].
   */
 final class RecordIndex(config: HoodieWriteConfig) extends HoodieIndex[Object, Object](config) {
