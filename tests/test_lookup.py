@@ -276,3 +276,23 @@ def test_a_damaged_record_index_costs_time_and_no_location(spark: SparkSession, 
     assert index.info().fallbacks == {"DAMAGED_RECORD_INDEX": 1}
     index.add_index("record")
     assert_found(HudiIndex(spark, cow, strict=True), fixture)
+
+
+def test_a_closed_handle_holds_no_file_of_the_index_and_a_later_call_opens_them_again(
+    spark: SparkSession, indexed: HudiIndex
+) -> None:
+    pid = spark._jvm.java.lang.ProcessHandle.current().pid()
+
+    def held() -> int:
+        links = [p.resolve() for p in Path(f"/proc/{pid}/fd").iterdir()]
+        return sum(f"{indexed.path}/.hoodie/hudiidx/" in str(p) for p in links)
+
+    key = spark.read.format("hudiidx").load(indexed.path).selectExpr("min(_hoodie_record_key)").head()[0]
+    indexed.add_index("record")
+    by_others = held()  # what the session keeps of the table
+    with HudiIndex(spark, indexed.path) as idx:
+        found = idx.lookup([key])
+        assert len(found) == 1 and held() > by_others
+    assert held() == by_others
+    assert idx.lookup([key]) == found
+    idx.close()

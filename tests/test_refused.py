@@ -83,8 +83,8 @@ CALLS: dict[str, list[Callable[[HudiIndex], Any]]] = {
     "explain": [lambda i: i.explain(rows(i))],
     "why_not": [lambda i: i.why_not(rows(i))],
 }
-# The first two are as they were given; the index of any table is removed.
-OTHERS = {"path", "spark", "drop"}
+# The first two are as they were given; the index of any table is removed, and any handle closed.
+OTHERS = {"path", "spark", "drop", "close"}
 
 
 def rows(index: HudiIndex) -> DataFrame:

@@ -68,6 +68,16 @@ class HudiIndex(TableViews, TableLookups, TableAdvice, TableExports):
     def __repr__(self) -> str:
         return f"HudiIndex({self._path!r})"
 
+    def close(self) -> None:
+        """Closes the files of the index that lookups keep open. A later call opens them again."""
+        self._api.close()
+
+    def __enter__(self) -> HudiIndex:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self.close()
+
     @property
     def path(self) -> str:
         """The table's path as given."""

@@ -18,8 +18,8 @@ final class EveryCallSuite extends SparkSuite with EveryCall {
     // Not by Java's reflection, to which what is protected is public.
     val members = typeOf[HudiIdxApi].members.filter(m => m.isMethod && m.isPublic && !m.isConstructor)
     val own = members.filter(_.owner.fullName.startsWith("hudiidx.")).map(_.name.toString).toSet
-    // The first removes the index of any table; the second looks at a text alone.
-    val others = Set("drop", "requireFilter")
+    // They remove the index of any table, close any handle, and look at a text alone.
+    val others = Set("drop", "close", "requireFilter")
     assert(own.size > 20 && others.subsetOf(own))
     assert((own -- others).filterNot(m => names.exists(n => n == m || n.startsWith(s"$m "))) === Set.empty)
   }

@@ -25,7 +25,8 @@ import org.apache.spark.sql.{DataFrame, SparkSession}
   *  @param options `hudiidx.*` settings by name; those of the session count too, these win
   */
 final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.util.Map[String, String])
-    extends PlanningApi(spark, tablePath, options.asScala.toMap) {
+    extends PlanningApi(spark, tablePath, options.asScala.toMap)
+    with AutoCloseable {
   private val access = Tables.access(hadoop)
   private val lookups = new RecordLookups(access, path, read.index, SparkEngine.of(spark))
   private lazy val rowLookups = new RowLookups(spark, access, path, read, given)
@@ -158,6 +159,12 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
   def tagLocation(frame: DataFrame, keys: java.util.List[String], isText: Boolean, partition: String): DataFrame = {
     val records = SharedRecords.of(table(), read.index, None)
     TagLocation.tag(frame, records, keys.asScala.toVector, isText, Option(partition), read.tagStrategy)
+  }
+
+  /** Closes what lookups keep open. A later call opens it again. */
+  override def close(): Unit = {
+    lookups.close()
+    keyForms.synchronized(keyForms.close())
   }
 
   private def table(): SharedTable = SharedTable.open(spark, path, read.index)
