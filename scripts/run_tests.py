@@ -4,8 +4,8 @@ Usage: run_tests.py lint | fast | test | all | cluster
 
     lint     scalafmt, ruff (rules and format), mypy --strict, words of docs/glossary.md, what pages
              name (checks/)
-    fast     lint, the Scala suites of core and parquet, some of engine, Python tests that need no Spark
-             session, some on each Spark 4
+    fast     lint, the Scala suites of core, parquet and engine but for its slowest, Python tests that need
+             no Spark session, some on each Spark 4
     test     lint, every Scala suite, the Python tests, stock Hudi live in short form, lines/ on each Spark 4
     all      test, with every fixture and every live case
     cluster  stock Hudi live in short form, our session on executor processes: of a local cluster, then of a
@@ -50,10 +50,17 @@ LINT = {
     "pages": [str(BIN / "python"), "-m", "pytest", "-q", "--noconftest", "checks"],
 }
 SCALAFMT = {"scalafmt": ["build/sbt", "scalafmtCheckAll"]}
-# Of the engine what waits for no store.
-FAST_ENGINE = (
-    "engine/testOnly hudiidx.sync.* hudiidx.write.* hudiidx.symlink.* hudiidx.report.* hudiidx.command.*"
+# Of the engine all but what waits for stores, and walks through many orders of steps.
+SLOW_ENGINE = (
+    "LateFilesSuite",
+    "LateWriteSuite",
+    "LeaseModelSuite",
+    "FaultyStoreSuite",
+    "S3CallsSuite",
+    "ThrottledStoreSuite",
+    "NameNodeCallsSuite",
 )
+FAST_ENGINE = " ".join(["engine/testOnly", "*", *(f"-*{suite}" for suite in SLOW_ENGINE)])
 # What no test runs, but a change may break.
 COMPILED = ["benchmarks/compile", "jmh/compile"]
 # What shell scripts of Spark give to the JVMs that tests start.

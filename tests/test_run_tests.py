@@ -75,3 +75,9 @@ def test_temporary_files_are_in_memory_where_there_is_room(
     monkeypatch.setattr(run_tests, "ROOM_BYTES", 1 << 60)
     with run_tests.scratch():
         assert (dict(os.environ), run_tests.BRIEFLY) == before
+
+
+def test_suites_that_the_fast_form_leaves_out_are_there() -> None:
+    engine = run_tests.ROOT / "jvm" / "engine" / "src" / "test"
+    found = {f.stem for f in engine.rglob("*Suite.scala")}
+    assert len(found) > 90 and set(run_tests.SLOW_ENGINE) < found
