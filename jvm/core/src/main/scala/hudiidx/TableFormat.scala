@@ -120,6 +120,20 @@ object TableFormat {
   /** None for a version that is not served. */
   def find(version: Int): Option[TableFormat] = All.find(_.version == version)
 
+  /** Why the rows of another version are not known, and what to do. */
+  def unsupported(version: Int): (String, String) = {
+    val supported = s"supported are ${All.map(_.version).mkString(", ")}"
+    if (version == NativeLogs)
+      (
+        s"$supported, and tables of version 10 keep their logs in files of Parquet or HFile, so that rows would be missing",
+        "use a newer hudiidx, or stock Hudi for this table; its index stays as it is"
+      )
+    else if (version > Latest.version) (supported, "use a newer hudiidx, or stock Hudi for this table")
+    else (supported, "upgrade the table with Hudi (hudi-cli: upgrade table)")
+  }
+
+  private val NativeLogs = 10
+
   /** The last one up to a version that a table once had; None before the first. */
   def upTo(version: Int): Option[TableFormat] = All.filter(_.version <= version).lastOption
 }

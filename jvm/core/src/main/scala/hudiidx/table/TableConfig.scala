@@ -177,8 +177,6 @@ object TableConfig {
 
   def propertiesFile(tablePath: String): String = Storage.join(tablePath, PropertiesPath)
 
-  private val NativeLogs = 10
-
   /** Reads `<table>/.hoodie/hoodie.properties`, or its backup while a writer replaces it.
     *  NotAHudiTable if there is none, DamagedTable if it cannot be understood, UnsupportedTable for a table of a
     *  version, type or format that is not served.
@@ -259,15 +257,7 @@ object TableConfig {
   private def formatOf(file: String, p: TypedProperties): TableFormat = {
     val version = p.int("hoodie.table.version").getOrElse(0)
     TableFormat.find(version).getOrElse {
-      val supported = s"supported are ${TableFormat.All.map(_.version).mkString(", ")}"
-      val (why, remedy) =
-        if (version == NativeLogs)
-          (
-            s"$supported, and tables of version 10 keep their logs in files of Parquet or HFile, so that rows would be missing",
-            "use a newer hudiidx, or stock Hudi for this table; its index stays as it is"
-          )
-        else if (version > TableFormat.Latest.version) (supported, "use a newer hudiidx, or stock Hudi for this table")
-        else (supported, "upgrade the table with Hudi (hudi-cli: upgrade table)")
+      val (why, remedy) = TableFormat.unsupported(version)
       throw UnsupportedTable.having(file, s"the table's version is $version", why, remedy)
     }
   }
