@@ -32,7 +32,8 @@ final class ReadOptionsSuite extends AnyFunSuite {
 
   test("an option of stock's reader that rows hang on is followed or refused by name") {
     assert(
-      refused("hoodie.datasource.merge.type" -> "skip_merge").startsWith("hoodie.datasource.merge.type: 'skip_merge'")
+      refused("hoodie.datasource.merge.type" -> "skip_merge")
+        .startsWith("hoodie.datasource.merge.type: unsupported value 'skip_merge'")
     )
     assert(refused("hoodie.datasource.read.incr.table.version" -> "6").contains("incr.table.version"))
     StockReadOptions.Decided.foreach {

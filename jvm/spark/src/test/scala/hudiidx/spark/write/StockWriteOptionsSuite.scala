@@ -203,7 +203,7 @@ final class StockWriteOptionsSuite extends SparkSuite {
     }
     withConf(catalog, "hoodie.sql.insert.mode" -> "strict") {
       val refusal = intercept[InvalidOption](spark.sql(s"INSERT INTO hudiidx.`$path` VALUES ('b', 1)")).getMessage
-      assert(refusal.startsWith("hoodie.sql.insert.mode: 'strict'"))
+      assert(refusal.startsWith("hoodie.sql.insert.mode: unsupported value 'strict'"))
       spark.sql(s"DELETE FROM hudiidx.`$path` WHERE id = 'a'")
     }
     val query = batch().writeStream.format("hudiidx").options(base - WriteOptions.PartitionFields + (drops -> "true"))
