@@ -64,6 +64,9 @@ def main(folder: str) -> None:
         "delta": spark.read.format("delta").load(f"{folder}/d"),
         "hudiidx": spark.read.format("hudiidx").load(f"{folder}/h"),
         "hudiidx by path": spark.sql(f"SELECT * FROM hudiidx.`{folder}/h`"),
+        "table function of hudi": spark.sql(
+            f"SELECT * FROM hudi_table_changes('{folder}/h', 'latest_state', 'earliest')"
+        ),
     }
     found = {name: [r.id for r in f.where("n = 3").orderBy("id").collect()] for name, f in frames.items()}
     found["lookup"] = sorted(int(where.key) for where in index.lookup([str(i) for i in range(3, 100, 7)]))

@@ -52,6 +52,12 @@ class StockReads(StockSession):
         found = [m.invoke(module, None) for m in getters if m.getParameterCount() == 0]
         return sorted({o.key() for o in found} | {n for o in found for n in o.getAlternatives()})
 
+    def op_table_functions(self) -> list[str]:
+        """The names of the table functions that stock's extension brings."""
+        found = self.spark._jsparkSession.sessionState().tableFunctionRegistry().listFunction()
+        names = [found.apply(i).funcName() for i in range(found.size())]
+        return sorted(name for name in names if name.startswith("hudi"))
+
     def op_groups(self, name: str) -> Any:
         """A snapshot query: checksum of the data, and per file group its partition, file id and keys."""
         path = self.tables[name].path

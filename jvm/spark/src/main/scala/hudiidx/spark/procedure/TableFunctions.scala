@@ -12,9 +12,14 @@ import org.apache.spark.sql.{DataFrame, SparkSession, SparkSessionExtensions}
   * position. Answers of the driver are found when the query is analysed.
   */
 final class TableFunctions extends SessionPart {
-  override def apply(extensions: SparkSessionExtensions): Unit = TableFunctions.All.foreach { f =>
-    val info = new ExpressionInfo(classOf[TableFunctions].getName, f.signature.name)
-    extensions.injectTableFunction((FunctionIdentifier(f.signature.name), info, f.plan _))
+  override def apply(extensions: SparkSessionExtensions): Unit = {
+    def function(name: String)(plan: Seq[Expression] => LogicalPlan): Unit =
+      extensions.injectTableFunction(
+        (FunctionIdentifier(name), new ExpressionInfo(classOf[TableFunctions].getName, name), plan)
+      )
+    TableFunctions.All.foreach(f => function(f.signature.name)(f.plan))
+    if (!StockFunctions.areStocks)
+      StockFunctions.Instead.keys.foreach(name => function(name)(_ => StockFunctions.refused(name)))
   }
 }
 
