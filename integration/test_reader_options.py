@@ -29,10 +29,7 @@ BASE_ALONE = {QUERY: "read_optimized"}
 PLAIN = {"hoodie.metadata.enable": "false"}
 
 
-@pytest.mark.parametrize(
-    "stock",
-    each(),
-)
+@pytest.mark.parametrize("stock", each())
 def test_every_option_of_stocks_reader_has_a_decision(
     spark: SparkSession, stock: str, request: pytest.FixtureRequest
 ) -> None:

@@ -60,7 +60,10 @@ final class ReadOptionsSuite extends AnyFunSuite {
     val page = Files.readString(Fixtures.repoRoot.resolve("docs").resolve("options.md"))
     val told =
       row.findAllMatchIn(page).map(m => m.group(1) -> (m.group(2) -> m.group(3).split("; served with")(0))).toMap
-    assert(told === StockReadOptions.Decided.map { case (name, is) => name -> (is.name -> is.why) })
+    val spelt = ReadOptions.Docs.map(d => d.name.toLowerCase -> d.name).toMap
+    assert(told === StockReadOptions.Decided.map { case (name, is) =>
+      spelt.getOrElse(name, name) -> (is.name -> is.why)
+    })
   }
 
   test("the older name of the kind of query, and earliest as a begin, are taken in any case") {
