@@ -4,6 +4,7 @@ import java.io.StringWriter
 import java.lang.reflect.Modifier
 
 import scala.collection.concurrent.TrieMap
+import scala.collection.immutable.ListMap
 
 import com.fasterxml.jackson.core.{JsonFactory, JsonGenerator}
 
@@ -11,7 +12,7 @@ import com.fasterxml.jackson.core.{JsonFactory, JsonGenerator}
 final case class Part[+A](value: Option[A])
 
 /** Answers as JSON, the one form that commands, Python and SQL give. A case class is an object of its fields in snake case, in their
-  * order; a Map is an object by sorted names; None is null; what can be iterated over is an array.
+  * order; a Map is an object by sorted names, a ListMap in its own order; None is null; what can be iterated over is an array.
   */
 object JsonEncoder {
   private val factory = new JsonFactory
@@ -66,8 +67,9 @@ object JsonEncoder {
   }
 
   private def writeMap(map: Map[_, _], json: JsonGenerator): Unit = {
+    val all = map.toVector.map { case (name, value) => name.toString -> value }
     json.writeStartObject()
-    map.toVector.map { case (name, value) => name.toString -> value }.sortBy(_._1).foreach { case (name, value) =>
+    (if (map.isInstanceOf[ListMap[_, _]]) all else all.sortBy(_._1)).foreach { case (name, value) =>
       writeField(name, value, json)
     }
     json.writeEndObject()

@@ -1,5 +1,7 @@
 package hudiidx.spark
 
+import scala.collection.immutable.ListMap
+
 import hudiidx.answer.JsonEncoder
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.types._
@@ -10,10 +12,10 @@ object RowJson {
   def array(rows: Iterator[InternalRow], schema: StructType): String =
     JsonEncoder.text(rows.map(valuesOf(_, schema)).toVector)
 
-  private def valuesOf(row: InternalRow, schema: StructType): Map[String, Any] =
-    schema.fields.zipWithIndex.map { case (f, i) =>
+  private def valuesOf(row: InternalRow, schema: StructType): ListMap[String, Any] =
+    ListMap(schema.fields.zipWithIndex.map { case (f, i) =>
       f.name -> (if (row.isNullAt(i)) null else valueOf(row, i, f))
-    }.toMap
+    }: _*)
 
   private def valueOf(row: InternalRow, i: Int, field: StructField): Any = field.dataType match {
     case StringType                  => row.getUTF8String(i).toString
