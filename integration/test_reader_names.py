@@ -1,4 +1,4 @@
-"""What stock Hudi's reader and its session know by name, and hudiidx follows, passes over or refuses: options
+"""What stock Hudi's reader and its session know by name, and hudiidx follows, ignores or refuses: options
 that classes of all kinds ask for, and table functions."""
 
 import re
@@ -37,7 +37,7 @@ def test_every_table_function_of_stocks_is_refused_with_what_to_use(
             spark.sql(f"SELECT * FROM {name}('db.trips', 'x')")
 
 
-# Of options that rows do not hang on, values that are not those without them.
+# Of options that rows do not depend on, values that are not those without them.
 HARMLESS = {
     "_hoodie.hfile.use.native.reader": "false",
     "_hoodie.merger.payload.class": "org.apache.hudi.common.model.OverwriteWithLatestAvroPayload",

@@ -15,7 +15,7 @@ import org.apache.hudi.config.HoodieWriteConfig
 /** What stock's writers call of ours, on a table that hudiidx does not read: a newer Hudi may write it. */
 final class RefusedIndexSuite extends SparkSuite {
 
-  test("the index class refuses the table before anything is tagged, and the index stays behind a commit too") {
+  test("the index class refuses the table before anything is tagged, and the index stays after a commit too") {
     val table = Fixtures.copy("v9-cow-part")
     new HudiIdxApi(spark, table, java.util.Map.of("hudiidx.record.mode", "global")).create(): Unit
     val file = Paths.get(table, ".hoodie/hoodie.properties")
