@@ -205,7 +205,7 @@ private final class FileComparison(read: ReadFile, held: HeldFacts, samples: Int
 
   def findings: ColumnFindings = {
     val all = known.flatMap(judgedFact) ++
-      facts.filterNot(f => known.exists(_.column == f.column)).map(f => missing(shown(Vector(f.column)))) ++
+      facts.filterNot(f => known.exists(isOf(f, _))).map(f => missing(shown(Vector(f.column)))) ++
       records.flatMap(judgedRecord) ++
       read.records.filterNot(r => records.exists(_.columns == r.columns)).map(r => missing(shown(r.columns)))
     val equal = known.size + records.size - all.count(_.kind != ColumnDifferenceKind.Missing)
@@ -213,10 +213,16 @@ private final class FileComparison(read: ReadFile, held: HeldFacts, samples: Int
     ColumnFindings(counts, all.groupBy(_.kind).toVector.flatMap(_._2.take(samples)), 1, 0, equal.toLong)
   }
 
+  /** Of one column. Where a file has no value of a column, as one of deletes alone or one that is older than the column, the type
+    * is that which the table had when the file was read, and says nothing.
+    */
+  private def isOf(file: ColumnFact, held: ColumnFact): Boolean = file.column == held.column ||
+    (file.column.path == held.column.path && file.stats == held.stats && file.stats.bounds == Bounds.NoValues)
+
   private def judgedFact(held: ColumnFact): Option[ColumnDifference] = {
     val path = shown(Vector(held.column))
     facts.filter(_.column.path == held.column.path) match {
-      case Vector(file) if file.column == held.column =>
+      case Vector(file) if isOf(file, held) =>
         if (file.stats == held.stats) None
         else if (StatsOrder.covers(held.stats, file.stats))
           Some(difference(ColumnDifferenceKind.Wider, path, held.stats, file.stats))

@@ -32,6 +32,26 @@ class ColumnVerifierSuite extends AnyFunSuite {
       assert(found.files === new TableFiles(path).files.size && found.uncovered === 0 && found.equal > found.files)
     }
 
+  // Files of these hold deletes alone, or are older than a column; then an integer column becomes a long.
+  for (name <- Seq("v9-vectors-mor", "v9-mor-evolution"))
+    test(s"$name: nothing is wrong with what files without values had before their column was widened") {
+      val path = Fixtures.copy(name)
+      val cut = new TimelineCut(path)
+      // Its metadata table knows files of the writes that are hidden.
+      def indexer: Indexer = {
+        val part = new ColumnPart(new SlottedEngine(ColumnPartSuite.access, 2), ColumnOptions(range = Some("*")))
+        new Indexer(ColumnPartSuite.access, path, IndexOptions(source = "listing"), LocalScanner, Vector(part))
+      }
+      cut.showFirst(1)
+      indexer.create()
+      (2 to cut.size).foreach { n =>
+        cut.showFirst(n)
+        indexer.update()
+        val found = verified(path)
+        assert(found.ok && found.counts(Wider) === 0 && found.counts(Unproven) === 0, s"$n: ${found.samples}")
+      }
+    }
+
   test("a file whose statistics, filters and values are another one's is found, with samples of each kind") {
     val path = Fixtures.copy("v9-cow-part")
     val files = new TableFiles(path).files.filter(_.fileName.endsWith(".parquet")).sortBy(_.fileName)
