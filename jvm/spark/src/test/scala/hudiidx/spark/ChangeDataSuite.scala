@@ -94,7 +94,7 @@ final class ChangeDataSuite extends SparkSuite with IndexStates {
     state <- if (name == "changes-mor") IndexStates.States else TestSettings.some(3)(IndexStates.States)
   }
     test(
-      s"$name: changes are stock Hudi's, and lead to the snapshot across compactions and clusterings, index: ${state.name}"
+      s"$name: changes are stock Hudi's text by text, and lead to the snapshot across compactions and clusterings, index: ${state.name}"
     ) {
       val table = Fixtures.part(name)
       state.prepare(this, table)
