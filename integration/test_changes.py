@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ RETYPED = {
 Row = tuple[str, str, Any, Any]
 
 
-def _rows(found: list[Any], exact: bool) -> list[str]:
+def _rows(found: Iterable[Any], exact: bool) -> list[str]:
     """Rows as texts in order. Not exact: images of logs are compared by their values."""
 
     def image(text: str | None) -> Any:
@@ -123,6 +124,47 @@ def _assert_leads_to_snapshots(spark: SparkSession, path: Path, rows: list[Any])
         wanted = {r["id"]: {c: r[c] for c in data} for r in snapshot.collect()}
         assert state == wanted, at
     return len(times)
+
+
+def _applied(state: dict[str, Any], rows: list[Any]) -> dict[str, Any] | None:
+    """What the changes of a commit make of a table's rows; None where they do not fit them."""
+    state = dict(state)
+    for op, _, before, after in sorted(rows, key=lambda r: str(r[0])):
+        if op != "i" and state.pop(_data(before)["id"], None) != _data(before):
+            return None
+        if op != "d":
+            if _data(after)["id"] in state:
+                return None
+            state[_data(after)["id"]] = _data(after)
+    return state
+
+
+def _data(image: str) -> dict[str, Any]:
+    found = json.loads(image)
+    return {c: found.get(c) for c in ("id", "n", "city", "ts", "qty", "rider", "note")}
+
+
+def assert_leads_to_snapshots(
+    rows: list[Any], snapshot: Callable[[str | None], list[str]], theirs: list[Any] | None = None
+) -> tuple[int, int]:
+    """As above of stock's snapshots, whose rows are JSON, and the last of which there is in the end.
+
+    Returns the number of commits, and of those of which stock's changes, ``theirs``, do so, and are the same.
+    """
+    state: dict[str, Any] = {}
+    same = 0
+    times = sorted({r[1] for r in rows})
+    for at in times:
+        wanted = {row["id"]: row for row in map(_data, snapshot(at))}
+        now = [r for r in rows if r[1] == at]
+        assert _applied(state, now) == wanted, at
+        told = [r for r in theirs or [] if r[1] == at]
+        if told and _applied(state, told) == wanted:
+            assert _rows(now, exact=False) == _rows(told, exact=False), at
+            same += 1
+        state = wanted
+    assert state == {row["id"]: row for row in map(_data, snapshot(None))}
+    return len(times), same
 
 
 @pytest.mark.parametrize(("release", "kind", "mode"), CASES)
@@ -203,38 +245,66 @@ def test_changes_lead_on_across_compactions_and_clusterings(
     check(10)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("kind", ["COW", "MOR"])
+# Of the versions 6, 8 and 9 of tables. Behind the compactions and inserts of every other sequence stock's own
+# queries fail; there its snapshots are the measure alone.
+WRITERS = ("stock_0_15", "stock_1_0", "stock_1_2")
+ANSWERED = ("upsert", "upsert", "upsert", "delete", "insert_overwrite", "cluster")
+MORE = (*ANSWERED, "insert", "compact", "schedule_compaction")
+SHORT_RANDOM = (NEWEST, "COW", "data_before")
+# Of this sequence stock 1.0.2 cannot read its own table: it compares its deletes, which bear the Integer 0,
+# with ordering values as they are.
+UNREAD = 10
+RANDOM = [
+    pytest.param(*case, seed, marks=[] if case == SHORT_RANDOM else [pytest.mark.slow])
+    for seed, case in enumerate(itertools.product(WRITERS, ["COW", "MOR"], MODES))
+    if seed != UNREAD
+]
+
+
+def _write_at_random(stock: Any, name: str, kind: str, turns: random.Random, more: bool, seed: int) -> None:
+    """A step of a table's, its rows now and then late, as those of the first write have 5."""
+    first = turns.randrange(50)
+    operation = turns.choice(MORE if more else ANSWERED)
+    if "compact" in operation:
+        if kind == "MOR":
+            getattr(stock, operation)(name=name)
+    elif operation == "cluster":
+        stock.cluster(name=name)
+    else:
+        first += 100 * seed if operation == "insert" else 0  # or a key would be there twice
+        end = first + turns.randrange(1, 12)
+        stock.write(name=name, first=first, end=end, seed=turns.randrange(3, seed), operation=operation)
+
+
+@pytest.mark.parametrize(("release", "kind", "mode", "seed"), RANDOM)
 def test_changes_of_random_writes_are_those_of_stock(
-    spark: SparkSession, stock_1_2: Any, kind: str, seed: int
+    spark: SparkSession, release: str, kind: str, mode: str, seed: int, request: pytest.FixtureRequest
 ) -> None:
-    """Without compactions and later inserts, of which stock's queries fail."""
-    turns = random.Random(seed)
-    mode = turns.choice(MODES)
-    name = f"changes-random-{kind}-{seed}".lower()
-    path = Path(stock_1_2.new(name=name, kind=kind, options={**TABLE, MODE: mode}))
-    stock_1_2.write(name=name, first=0, end=40, seed=5, operation="insert")
+    """Commit by commit, where stock's changes lead from snapshot to snapshot, as ours do in any case."""
+    stock: Any = request.getfixturevalue(release)
+    turns = random.Random(f"{release}-{kind}-{mode}-{seed}")
+    is_short, more = (release, kind, mode) == SHORT_RANDOM, seed % 2 == 0
+    name = f"changes-random-{kind}-{mode}-{seed}".lower().replace("_", "-")
+    path = Path(stock.new(name=name, kind=kind, options={**TABLE, MODE: mode}))
+    stock.write(name=name, first=0, end=40, seed=5, operation="insert")
     index = HudiIndex(spark, path)
     index.create()
-    for turn in range(8):
-        first = turns.randrange(50)
-        operation = turns.choice(["upsert"] * 3 + ["delete", "insert_overwrite", "cluster"])
-        if operation == "cluster":
-            stock_1_2.cluster(name=name)
-        else:
-            # Now and then late, as those of the first write have 5.
-            end = first + turns.randrange(1, 12)
-            stock_1_2.write(
-                name=name, first=first, end=end, seed=turns.randrange(3, 8 + turn), operation=operation
-            )
+    for turn in range(3 if is_short else 6):
+        _write_at_random(stock, name, kind, turns, more, 8 + turn)
         if turns.random() < 0.5:
             index.update()
-    instants = stock_1_2.completed(name=name)
-    for begin in ("000", turns.choice(instants)):
-        theirs = stock_1_2.change_data(name=name, options={BEGIN: begin})
-        assert "rows" in theirs, (mode, theirs)
-        assert _rows(_ours(spark, path, begin), exact=True) == _rows(theirs["rows"], exact=True), (
-            mode,
-            begin,
-        )
+    ours = _ours(spark, path)
+    theirs = stock.change_data(name=name, options={BEGIN: "000"})
+    commits, same = assert_leads_to_snapshots(
+        ours, lambda at: stock.texts(name=name, as_of=at), theirs.get("rows")
+    )
+    assert commits > 1
+    if more:
+        return
+    assert "rows" in theirs, theirs
+    # Not of all: 0.15 and 1.0 tell late records of logs and rows of replaced groups in other ways.
+    assert same > 1
+    if release == NEWEST:
+        for begin in ("000", turns.choice(stock.completed(name=name))):
+            theirs = stock.change_data(name=name, options={BEGIN: begin})
+            assert _rows(_ours(spark, path, begin), exact=True) == _rows(theirs["rows"], exact=True), begin
