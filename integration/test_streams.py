@@ -21,7 +21,7 @@ COLUMNS = ["_hoodie_commit_time", "_hoodie_record_key", "_hoodie_partition_path"
 SHORT = (NEWEST, "MOR")
 CASES = [
     pytest.param(*case, marks=[] if case == SHORT else [pytest.mark.slow])
-    for case in itertools.product([OLDEST, NEWEST], ["COW", "MOR"])
+    for case in itertools.product([OLDEST, "stock_1_0", NEWEST], ["COW", "MOR"])
 ]
 WRITES = [(0, 24, 2, "insert"), (2, 6, 4, "delete"), (4, 30, 5, "upsert")]
 
