@@ -16,8 +16,8 @@ object FieldMergeRule {
     /** @param value boxed; null for null */
     def isEqual(value: Any): Boolean = value match {
       // As Java's boxes compare: NaN equals NaN, and 0.0 is not -0.0.
-      case f: Float  => Float.box(f).equals(default)
-      case d: Double => Double.box(d).equals(default)
+      case f: Float  => PartialFunction.cond(default) { case d: Float => java.lang.Float.compare(f, d) == 0 }
+      case f: Double => PartialFunction.cond(default) { case d: Double => java.lang.Double.compare(f, d) == 0 }
       case other     => other == default
     }
   }
