@@ -226,6 +226,7 @@ CALLS: dict[str, list[Callable[[HudiIndex], Any]]] = {
     "update": [lambda i: i.update()],
     "compact_table": [lambda i: i.compact_table(op=HOSTILE), lambda i: i.compact_table(partitions=[HOSTILE])],
     "info": [lambda i: str(i.info())],
+    "close": [lambda i: i.close()],
     "verify": [
         lambda i: i.verify(record=True, columns=True),
         lambda i: i.verify(scratch=f"{i.path}/../{NAME}", record=True),

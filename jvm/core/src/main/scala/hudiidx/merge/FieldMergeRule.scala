@@ -14,11 +14,11 @@ object FieldMergeRule {
   final case class IfEqual(default: Any) extends FieldMergeRule {
 
     /** @param value boxed; null for null */
-    def isEqual(value: Any): Boolean = value match {
+    def isEqual(value: Any): Boolean = (value, default) match {
       // As Java's boxes compare: NaN equals NaN, and 0.0 is not -0.0.
-      case f: Float  => PartialFunction.cond(default) { case d: Float => java.lang.Float.compare(f, d) == 0 }
-      case f: Double => PartialFunction.cond(default) { case d: Double => java.lang.Double.compare(f, d) == 0 }
-      case other     => other == default
+      case (a: Float, b: Float)   => java.lang.Float.compare(a, b) == 0
+      case (a: Double, b: Double) => java.lang.Double.compare(a, b) == 0
+      case _                      => value == default
     }
   }
 
