@@ -33,7 +33,7 @@ final private class PartialRowMerger(
   private var base: ColumnarBatch = _
   private var baseRow = 0
   private val records = new PartialMergeRecords(slice, blocks, window, columns.length, holder)
-  private val sources = new ColumnSources(records, columns.fieldNames, rules) {
+  private val sources = new ColumnSources(records, columns.fieldNames.toVector, rules) {
     override protected def yieldsBase(column: Int): Boolean = gives(column)(base.column(column), baseRow)
     override protected def yieldsHeld(column: Int, place: Int): Boolean = gives(column)(vectors(column), place)
   }
