@@ -38,8 +38,10 @@ def by_id(found: list[Any]) -> list[Any]:
     )
 
 
-def assert_rows(spark: SparkSession, table: Path, fixture: stored.Fixture, **options: str) -> None:
-    """All rows by count and checksum, and the rows as of each instant that stock still answers for."""
+def assert_rows(
+    spark: SparkSession, table: Path, fixture: stored.Fixture, travels: int | None = 2, **options: str
+) -> None:
+    """All rows by count and checksum, and as of the last instants that stock still answers for, or of all."""
 
     def rows(**more: str) -> DataFrame:
         return spark.read.format("hudiidx").options(**options, **more).load(str(table))
@@ -55,9 +57,27 @@ def assert_rows(spark: SparkSession, table: Path, fixture: stored.Fixture, **opt
             rows()
         return
     expect_answer(rows(), fixture.answers["snapshot"])
-    travels = [t for t in fixture.answers.get("time_travel", []) if "error" not in t]
-    for travel in travels[-2:]:
+    answered = [t for t in fixture.answers.get("time_travel", []) if "error" not in t]
+    for travel in answered[-travels:] if travels else answered:
         expect_answer(rows(**{"as.of.instant": travel["as_of"]}), travel)
+
+
+def assert_incremental(spark: SparkSession, table: Path, fixture: stored.Fixture, **options: str) -> None:
+    """The rows of each range that stock answered for."""
+    for query in fixture.answers.get("incremental", []):
+        if "error" in query:
+            continue
+        begin = {"hoodie.datasource.read.begin.instanttime": query["begin"]} if query["begin"] else {}
+        end = {"hoodie.datasource.read.end.instanttime": query["end"]} if query["end"] else {}
+        asked = {**options, "hoodie.datasource.query.type": "incremental", **begin, **end}
+        expect_answer(spark.read.format("hudiidx").options(**asked).load(str(table)), query)
+
+
+def assert_filters(spark: SparkSession, table: Path, fixture: stored.Fixture, **options: str) -> None:
+    """How many rows each filter has that stock was asked."""
+    for query in fixture.answers["filters"]:
+        rows = spark.read.format("hudiidx").options(**options).load(str(table)).where(query["where"])
+        assert rows.count() == query["count"], query["where"]
 
 
 def as_labelled(rows: DataFrame, table: Path, column: str) -> DataFrame:

@@ -97,10 +97,10 @@ class Fixture:
         found = [BaseFile(partition, b["fileId"], b["instant"], b["name"], b["size"]) for b in rows]
         return sorted(found, key=lambda b: (b.file_id, b.instant_time))
 
-    def slices(self, partition: str, call: str) -> list[FileSlice]:
+    def slices(self, partition: str, call: str, *, rewritten: bool = True) -> list[FileSlice]:
         sizes = self.sizes(partition)
         told = self._stored(partition, SLICE_CALLS[call])
-        if self.name in WITH_MOVED_LOGS:
+        if rewritten and self.name in WITH_MOVED_LOGS:
             told = as_named(told, self._stored(partition, "allFileSlices"))
         found = [slice_of(partition, s, sizes) for s in told]
         return sorted(found, key=lambda s: (s.file_id, s.base_instant_time))

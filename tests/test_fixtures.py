@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import stored
-from compare import assert_listings, assert_rows
+from compare import assert_listings, assert_rows, by_id
 from pyspark.sql import SparkSession
 
 from hudiidx import HudiIndex
@@ -72,3 +72,13 @@ def test_listings_and_rows_equal_stock_while_the_index_lags_and_after_each_updat
     assert_listings(index, fixture)
     report = index.verify()
     assert report.ok, report.differences
+
+
+@pytest.mark.parametrize("name", stored.WITH_MOVED_LOGS)
+def test_slices_that_are_compared_otherwise_than_stock_told_are_not_as_it_told(
+    spark: SparkSession, make_table: MakeTable, name: str
+) -> None:
+    fixture, index = stored.load(name), HudiIndex(spark, make_table(name))
+    calls = [(call, p) for call in stored.SLICE_CALLS for p in fixture.partitions]
+    told = {(call, p): fixture.slices(p, call, rewritten=False) for call, p in calls}
+    assert any(by_id(getattr(index, call)(p)) != told[call, p] for call, p in calls)
