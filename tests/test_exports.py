@@ -109,6 +109,19 @@ def test_partition_columns_of_a_dataset_have_the_value_of_their_path(
         assert sorted((row["id"], row["city"]) for row in left) == [w for w in wanted if w[1] == city]
 
 
+def test_names_of_partition_columns_are_those_of_the_table(spark: SparkSession, tmp_path: Path) -> None:
+    table = str(tmp_path / "camel")
+    options = {"hoodie.datasource.write.recordkey.field": "id", "hoodie.table.name": "camel"}
+    rows = spark.sql("SELECT id, concat('c', id % 2) AS cityName FROM range(10)")
+    writer = rows.write.format("hudiidx").options(
+        **options, **{"hoodie.datasource.write.partitionpath.field": "cityName"}
+    )
+    writer.mode("overwrite").save(table)
+    found = HudiIndex(spark, table).arrow_dataset("cityName = 'c1'", read_optimized=True).to_table()
+    assert sorted(found["id"].to_pylist()) == [1, 3, 5, 7, 9]
+    assert set(found["cityName"].to_pylist()) == {"c1"}
+
+
 def test_without_pyarrow_the_error_says_what_to_install(
     index: HudiIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:

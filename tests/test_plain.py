@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hudiidx import DamagedTable, NotAHudiTable, _json
+from hudiidx import DamagedTable, NotAHudiTable
 from hudiidx.cli import plain
 from hudiidx.errors import exit_code
 
@@ -68,13 +68,3 @@ def test_exit_codes_tell_table_index_and_usage_apart() -> None:
 
     codes = [exit_code(e("m")) for e in (InvalidOption, NotAHudiTable, IndexNotFound, OSError)]
     assert codes == [2, 3, 4, 5]
-
-
-def test_field_names_become_snake_case_and_reason_codes_stay() -> None:
-    text = '{"instantsBehind": 2, "fallbacks": {"NO_INDEX": 1}, "lastSynced": null, "f": [{"fileName": 1}]}'
-    assert _json.load(text) == {
-        "instants_behind": 2,
-        "fallbacks": {"NO_INDEX": 1},
-        "last_synced": None,
-        "f": [{"file_name": 1}],
-    }

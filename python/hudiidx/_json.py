@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 from hudiidx.model import (
@@ -27,26 +24,6 @@ from hudiidx.verification import (
     StockRecordReport,
     VerifyReport,
 )
-
-_UPPER = re.compile(r"(?<=[a-z0-9])([A-Z])")
-
-
-def load(text: str | bytes) -> Any:
-    """The document with its field names in snake case; other keys (reasons, kinds) are left alone."""
-    return _snake(json.loads(text))
-
-
-def _snake(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {_name(k): _snake(v) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_snake(v) for v in value]
-    return value
-
-
-@lru_cache(maxsize=1024)  # long documents have the same few names in each row
-def _name(key: str) -> str:
-    return _UPPER.sub(r"_\1", key).lower() if key[:1].islower() else key
 
 
 def base_file(d: Mapping[str, Any]) -> BaseFile:

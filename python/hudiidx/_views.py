@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import astuple
 from typing import TYPE_CHECKING, Any, TypeVar, overload
@@ -209,7 +210,7 @@ class TableViews:
 
     def _document(self, call: Callable[..., Any], *arguments: object) -> Any:
         with translated():
-            return _json.load(whole(call(*arguments)))
+            return json.loads(whole(call(*arguments)))
 
 
 def partition_path(partition: object) -> str:

@@ -69,7 +69,11 @@ class HudiIndex(TableViews, TableLookups, TableAdvice, TableExports):
         return f"HudiIndex({self._path!r})"
 
     def close(self) -> None:
-        """Closes the files of the index that lookups keep open. A later call opens them again."""
+        """Closes the files of the index that lookups of keys keep open. A later call opens them again.
+
+        Files that lookups of rows and DataFrames read are the session's, which closes what nobody read for
+        a minute.
+        """
         self._api.close()
 
     def __enter__(self) -> HudiIndex:

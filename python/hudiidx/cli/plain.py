@@ -10,7 +10,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from hudiidx._json import load
 from hudiidx._spark import spark_jars
 from hudiidx.cli import out
 from hudiidx.errors import HudiIdxException, InvalidOption, of_jvm_class
@@ -114,7 +113,7 @@ def _run(flags: tuple[str, ...], jars: tuple[str, ...], main: str, arguments: li
     stdout, stderr = done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
     if done.returncode == 0 and stdout.strip():
         _warn(stderr)
-        return load(stdout)
+        return json.loads(stdout)
     raise _failure(done.returncode, stderr)
 
 

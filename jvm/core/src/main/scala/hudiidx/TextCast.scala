@@ -53,8 +53,9 @@ object TextCast {
       case _                                         => None
     })
 
+  /** Of Spark's bytes: a blank beyond ASCII is none. */
   private def trimmed(text: String): String = {
-    def isBlank(c: Char) = c.isWhitespace || c.isControl
+    def isBlank(c: Char) = c < 128 && (c.isWhitespace || c.isControl)
     text.dropWhile(isBlank).reverse.dropWhile(isBlank).reverse
   }
 
@@ -66,8 +67,10 @@ object TextCast {
     * blank or a T and anything. None if it is none.
     */
   def date(text: String): Option[Int] = {
-    val own = text.trim
-    val unsigned = if (own.startsWith("+") && !own.startsWith("+-")) own.substring(1) else own
+    val own = trimmed(text)
+    val year = own.drop(1).takeWhile(_.isDigit)
+    val isZero = own.startsWith("-") && year.nonEmpty && year.forall(_ == '0')
+    val unsigned = if (isZero || (own.startsWith("+") && !own.startsWith("+-"))) own.substring(1) else own
     val (date, more) = unsigned.span(c => c != ' ' && c != 'T')
     try Some(Math.toIntExact(java.time.LocalDate.parse(date, if (more.isEmpty) Dates else WholeDates).toEpochDay))
     catch { case _: DateTimeException | _: ArithmeticException => None }

@@ -207,12 +207,12 @@ object ReportedScans {
         q.filters,
         q.scans,
         q.lastMillis,
-        q.filesKept,
-        q.partitionsKept,
-        q.partitionsTotal,
-        q.byColumns,
-        q.keys,
-        q.planningMillis
+        ReportAnswer.rounded(q.filesKept),
+        ReportAnswer.rounded(q.partitionsKept),
+        ReportAnswer.rounded(q.partitionsTotal),
+        ReportAnswer.rounded(q.byColumns),
+        ReportAnswer.rounded(q.keys),
+        ReportAnswer.rounded(q.planningMillis)
       )
     }
   )

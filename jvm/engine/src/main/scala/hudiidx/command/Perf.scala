@@ -7,6 +7,8 @@ import hudiidx.sync._
 import hudiidx.table.{FileEntry, FileSystemView}
 import java.io.ByteArrayOutputStream
 
+import scala.collection.immutable.ListMap
+
 /** RFC-15's `metadata perf` table for one table: the index against plain listing. Times are milliseconds, medians over
   *  partitions; listing is timed on a few partitions only, since it is what takes long.
   */
@@ -27,7 +29,7 @@ final class Perf(access: TableAccess, tablePath: String, options: IndexOptions) 
         if (files.isEmpty) 0.0 else total.toDouble / files.size,
         if (files.isEmpty) 0 else files.map(_._2).max,
         index.map(_.sizeBytes).sum,
-        index.map(f => f.name -> f.sizeBytes).toMap,
+        ListMap(index.map(f => f.name -> f.sizeBytes): _*),
         timings(snapshot, partitions),
         Part(if (sweep) Some(name(ManifestShape.choose(total, files.size.toLong))) else None),
         Part(if (sweep) Some(sweepShapes(snapshot, files)) else None)

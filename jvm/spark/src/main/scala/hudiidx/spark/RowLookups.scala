@@ -42,7 +42,7 @@ final class RowLookups(
     options: ReadOptions,
     given: Map[String, String],
     mostSlices: Int = RowLookups.MostSlices
-) {
+) extends AutoCloseable {
   private val slices = new KeyedSlices(RowLookups.KeptBytes)
   private val store = new IndexStore(access.storage, options.index.indexDir(path))
   private val opened = new CachedHandle(access.storage, path, store)((asOf, _) =>
@@ -75,6 +75,12 @@ final class RowLookups(
     if (now != settings) opened.close()
     settings = now
     opened.current(asOf)
+  }
+
+  /** Lets go what is kept. Files of the index are those of the session's table, see `SharedTable`. */
+  override def close(): Unit = synchronized {
+    opened.close()
+    slices.clear()
   }
 
   private def worthPointRead(slices: Vector[FileSlice]): Boolean =

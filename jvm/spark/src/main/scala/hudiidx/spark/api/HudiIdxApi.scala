@@ -29,7 +29,7 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     with AutoCloseable {
   private val access = Tables.access(hadoop)
   private val lookups = new RecordLookups(access, path, read.index, SparkEngine.of(spark))
-  private lazy val rowLookups = new RowLookups(spark, access, path, read, given)
+  private val rowLookups = new RowLookups(spark, access, path, read, given)
 
   private val index = SparkTableIndex.of(spark, path, hadoop, read.index)
 
@@ -161,9 +161,12 @@ final class HudiIdxApi(spark: SparkSession, tablePath: String, options: java.uti
     TagLocation.tag(frame, records, keys.asScala.toVector, isText, Option(partition), read.tagStrategy)
   }
 
-  /** Closes what lookups keep open. A later call opens it again. */
+  /** Closes what lookups of keys keep open, and lets go what those of rows keep: the files that these read are the session's. A later call
+    * opens them again.
+    */
   override def close(): Unit = {
     lookups.close()
+    rowLookups.close()
     keyForms.synchronized(keyForms.close())
   }
 

@@ -24,6 +24,8 @@ final private[spark] class KeyedSlices(budgetBytes: Long) {
       slice
     }
   }
+
+  def clear(): Unit = kept.clear()
 }
 
 private[spark] object KeyedSlices {

@@ -18,14 +18,14 @@ class ChangedTypesSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     month <- Gen.oneOf(Gen.const(""), Gen.choose(0, 13).map(m => s"-$m"), Gen.choose(1, 12).map(m => f"-$m%02d"))
     day <- Gen.oneOf(Gen.const(""), Gen.choose(0, 32).map(d => s"-$d"), Gen.choose(1, 28).map(d => f"-$d%02d"))
     more <- Gen.oneOf("", "", " 12:00", "T", " x", "x")
-    space <- Gen.oneOf("", " ", "\t")
+    space <- Gen.oneOf("", " ", "\t", "\u0001", "\u2003", "\u0085")
     sign <- Gen.oneOf("", "", "-", "+", "+-")
   } yield s"$space$sign$year$month$day$more$space"
   private val numbers: Gen[String] = for {
     sign <- Gen.oneOf("", "-", "+")
     whole <- digits
     point <- Gen.oneOf("", ".", ".5", ".125", "e2", "e-3", "x")
-    space <- Gen.oneOf("", " ")
+    space <- Gen.oneOf("", "", " ", "\u3000", "\u2028", "\u007f", "\u0000")
   } yield s"$space$sign$whole$point$space"
   private val words =
     Seq(

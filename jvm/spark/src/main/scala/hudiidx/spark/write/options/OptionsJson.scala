@@ -1,5 +1,7 @@
 package hudiidx.spark.write.options
 
+import scala.collection.immutable.ListMap
+
 import hudiidx.answer.JsonEncoder
 import hudiidx.spark.options.{ReadOptions, ReadPushdowns}
 import hudiidx.sync.{IndexOptions, OptionDoc}
@@ -16,9 +18,9 @@ object OptionsJson {
 
   /** The options by table. */
   def text: String = JsonEncoder.text(
-    Tables.map { case (table, options) =>
+    ListMap(Tables.map { case (table, options) =>
       table -> options.map(o => OptionRow(o.name, o.kind.text, o.default, o.meaning))
-    }.toMap
+    }: _*)
   )
 }
 
