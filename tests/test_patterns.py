@@ -23,7 +23,6 @@ KNOWN = {
     ("_exports.py", r"VECTOR\((\d+)(?:, (\w+))?\)"): ("fullmatch", "VECTOR(4, DOUBLE)"),
     ("_raised.py", r"\b(hudiidx\.[A-Za-z]+): ([^\n]*)"): ("findall", "Lost: hudiidx.DamagedIndex: /t: x"),
     ("page.py", r"\{\{(\w+)\}\}"): ("findall", "a {{name}} b"),
-    ("_json.py", r"(?<=[a-z0-9])([A-Z])"): ("findall", "indexVersion"),
     ("doctor.py", r'version "(\d+)(?:\.(\d+))?'): ("search", 'openjdk version "17.0"'),
     ("_text.py", r"([ \t\n\x0b\f\r]+)"): ("findall", "a b"),
     (

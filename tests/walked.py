@@ -11,7 +11,6 @@ import typer
 from pyspark.sql import SparkSession
 from test_help import commands
 
-from hudiidx._json import load
 from hudiidx.cli import main, plain
 
 
@@ -68,7 +67,7 @@ def in_the_session(spark: SparkSession) -> Callable[..., Any]:
         told = streams.PrintStream(err, True, "UTF-8")
         code = called.run(given, streams.ByteArrayInputStream(bytearray(stdin)), out, told)
         if code == 0:
-            return load(bytes(out.toByteArray()).decode())
+            return json.loads(bytes(out.toByteArray()).decode())
         raise plain._failure(code, bytes(err.toByteArray()).decode())
 
     return run
