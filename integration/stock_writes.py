@@ -24,9 +24,20 @@ class StockWrites(StockSession):
         self.tables[name] = hudifix.Table(self, name, kind, **MANY, **options)
         return str(self.tables[name].path)
 
-    def op_create_table(self, name: str, columns: str, partition: str, properties: dict[str, str]) -> str:
-        """A table made by SQL, which keeps properties that options of a write do not; its folder."""
-        table = self.tables[name] = hudifix.Table(self, name)
+    def op_create_table(
+        self,
+        name: str,
+        columns: str,
+        partition: str,
+        properties: dict[str, str],
+        kind: str = "COW",
+        options: dict[str, str] | None = None,
+    ) -> str:
+        """A table made by SQL, which keeps properties that options of a write do not; its folder.
+
+        ``kind`` and ``options`` are those of writes by DataFrames.
+        """
+        table = self.tables[name] = hudifix.Table(self, name, kind, **(options or {}))
         table.first = False
         if "primaryKey" not in properties:  # or each statement would name a key of the table
             del table.opts["hoodie.datasource.write.recordkey.field"]
@@ -176,6 +187,7 @@ class StockWrites(StockSession):
         narrow: bool = False,
         blank: str | None = None,
         parts: Sequence[str] = hudifix.PARTS,
+        marks: dict[str, str] | None = None,
         **options: str,
     ) -> None:
         """As ``op_write``, with ordering values that follow from ``when``, so that rows may be late.
@@ -191,6 +203,8 @@ class StockWrites(StockSession):
             rows = rows.withColumn("ts", rows.ts.cast("int"))
         if blank:
             rows = rows.withColumn(blank, expr(f"case when n % 2 = 0 then null else {blank} end"))
+        for column, mark in (marks or {}).items():
+            rows = rows.withMetadata(column, {"hudi_type": mark})
         self.tables[name].write(rows, operation, **options)
 
     def op_put_at_once(self, name: str, batches: list[dict[str, Any]]) -> list[str | None]:

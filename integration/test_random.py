@@ -66,12 +66,16 @@ class Written:
     ) -> None:
         self.spark, self.stock, self.name, self.kind = spark, stock, f"random-{next(names)}", kind
         quick = {"hoodie.metadata.index.column.stats.enable": "false"}
-        self.path = Path(stock.new(name=self.name, kind=kind, options={**quick, **options}))
+        self.path = Path(self.make({**quick, **options}))
         self.seed, self.added, self.widened = 1, 0, False
         self.columns: tuple[str, ...] = rows.pop("columns", ())
         self.marked, self.rows_have = rows.pop("marked"), rows
         self.put(0, 60, operation="insert")
         HudiIndex(spark, self.path).create()
+
+    def make(self, options: dict[str, str]) -> str:
+        """The table, without rows; its folder."""
+        return str(self.stock.new(name=self.name, kind=self.kind, options=options))
 
     def put(self, first: int, end: int, behind: int = 0, deleted: str = "false", **more: Any) -> None:
         self.seed += 1
