@@ -3,6 +3,7 @@ package hudiidx
 import java.time.DateTimeException
 import java.time.format.{DateTimeFormatter, DateTimeFormatterBuilder, ResolverStyle, SignStyle}
 import java.time.temporal.ChronoField.{DAY_OF_MONTH, MONTH_OF_YEAR, YEAR}
+import java.util.Locale
 
 import scala.util.Try
 
@@ -28,7 +29,7 @@ object TextCast {
   private val False = Set("f", "false", "n", "no", "0")
 
   private def bool(text: String): Option[Boolean] = {
-    val own = trimmed(text).toLowerCase
+    val own = trimmed(text).toLowerCase(Locale.ROOT)
     if (True(own)) Some(true) else if (False(own)) Some(false) else None
   }
 
@@ -46,7 +47,7 @@ object TextCast {
   private val MostDigits = 19
 
   private def floating[A](text: String)(parse: String => A): Option[A] =
-    Try(parse(text)).toOption.orElse(text.trim.toLowerCase match {
+    Try(parse(text)).toOption.orElse(text.trim.toLowerCase(Locale.ROOT) match {
       case "inf" | "+inf" | "infinity" | "+infinity" => Some(parse("Infinity"))
       case "-inf" | "-infinity"                      => Some(parse("-Infinity"))
       case "nan"                                     => Some(parse("NaN"))

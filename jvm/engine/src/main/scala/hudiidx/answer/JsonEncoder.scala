@@ -35,6 +35,7 @@ object JsonEncoder {
     case x: Double        => json.writeNumber(x)
     case m: Map[_, _]     => writeMap(m, json)
     case all: Iterable[_] => writeAll(all.iterator, json)
+    case all: Iterator[_] => writeAll(all, json)
     case answer: Product  =>
       json.writeStartObject()
       writeFields(answer, json)

@@ -14,7 +14,7 @@ final case class ReportAnswer(
     timeline: ReportedTimeline,
     columns: ReportedColumns,
     scans: ReportedScans,
-    advice: Vector[ReportedAdvice]
+    advice: Vector[Advice]
 )
 
 object ReportAnswer {
@@ -37,7 +37,7 @@ object ReportAnswer {
     ReportedTimeline.of(r.timeline),
     ReportedColumns.of(r.bounds),
     ReportedScans.of(r.scans),
-    r.advice.map(a => ReportedAdvice(a.kind, a.title, a.why, a.command, a.runsIn))
+    r.advice
   )
 
   private[answer] def rounded(x: Double): Double = math.rint(x * 10000) / 10000
@@ -69,12 +69,10 @@ final case class ReportedFiles(
     logSizes: Vector[Bin],
     logsPerSlice: Vector[Bin],
     largestPartitions: Vector[ReportedPartition],
-    mostLogged: Vector[ReportedSlice]
+    mostLogged: Vector[LoggedSlice]
 )
 
 final case class ReportedPartition(partitionPath: String, slices: Long, files: Long, bytes: Long)
-
-final case class ReportedSlice(partitionPath: String, fileId: String, logFiles: Long, logBytes: Long, baseBytes: Long)
 
 object ReportedFiles {
   def of(f: FileTally): ReportedFiles = ReportedFiles(
@@ -93,21 +91,19 @@ object ReportedFiles {
     f.logSizes.bins,
     f.logsPerSlice.bins,
     f.largestPartitions.all.map(p => ReportedPartition(p.path, p.slices, p.files, p.bytes)),
-    f.mostLogged.all.map(s => ReportedSlice(s.partitionPath, s.fileId, s.logFiles, s.logBytes, s.baseBytes))
+    f.mostLogged.all
   )
 }
 
 final case class ReportedTimeline(
     completed: Vector[ActionCount],
     pendingCount: Int,
-    pending: Vector[ReportedPending],
+    pending: Vector[PendingFacts],
     writes: Vector[ReportedWrite],
     olderWrites: Int
 )
 
 final case class ActionCount(action: String, count: Long)
-
-final case class ReportedPending(instantTime: String, action: String, state: String, millis: Option[Long])
 
 final case class ReportedWrite(
     instantTime: String,
@@ -126,7 +122,7 @@ object ReportedTimeline {
   def of(t: TimelineFacts): ReportedTimeline = ReportedTimeline(
     t.completed.map { case (action, n) => ActionCount(action, n.toLong) },
     t.pendingCount,
-    t.pending.map(p => ReportedPending(p.instantTime, p.action, p.state, p.millis)),
+    t.pending,
     t.writes.map { w =>
       ReportedWrite(
         w.instantTime,
@@ -217,5 +213,3 @@ object ReportedScans {
     }
   )
 }
-
-final case class ReportedAdvice(kind: String, title: String, why: String, command: String, runsIn: String)

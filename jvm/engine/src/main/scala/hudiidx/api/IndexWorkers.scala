@@ -1,6 +1,5 @@
 package hudiidx.api
 
-import hudiidx.{DamagedIndex, StaleIndex}
 import hudiidx.engine.Tables
 import hudiidx.engine.column.ExpressionEngine
 import hudiidx.sync._
@@ -38,18 +37,14 @@ final class LocalWorkers(access: TableAccess, conf: Configuration) extends Index
 
   override def verified(tablePath: String, options: IndexOptions): (VerifyResult, TableContext) = {
     val context = TableContext.load(access, tablePath)
-    (compared(context, options), context)
+    Verifier.orUnusable(compared(context, options)) -> context
   }
 
-  private def compared(table: TableContext, options: IndexOptions): VerifyResult =
+  private def compared(table: TableContext, options: IndexOptions): VerifyResult = {
+    val indexed = TableSnapshot.of(table, options)
     try {
-      val indexed = TableSnapshot.of(table, options)
-      try {
-        val listing = TableSnapshot.listingOf(table, indexed.viewTimeline, damagedAsStock = options.damagedAsStock)
-        Verifier.compare(indexed.source, StoredFiles.of(listing, scanner.folders))
-      } finally indexed.close()
-    } catch {
-      case e: DamagedIndex => Verifier.unusable("", e)
-      case e: StaleIndex   => Verifier.unusable("", e)
-    }
+      val listing = TableSnapshot.listingOf(table, indexed.viewTimeline, damagedAsStock = options.damagedAsStock)
+      Verifier.compare(indexed.source, StoredFiles.of(listing, scanner.folders))
+    } finally indexed.close()
+  }
 }

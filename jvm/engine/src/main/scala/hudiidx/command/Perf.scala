@@ -23,6 +23,7 @@ final class Perf(access: TableAccess, tablePath: String, options: IndexOptions) 
       val files = partitions.map(p => p -> snapshot.source.files(p).length)
       val total = files.map(_._2.toLong).sum
       val index = snapshot.use.version.map(_.files).getOrElse(Vector.empty)
+      val chosen = if (sweep) Some(ManifestShape.choose(total, files.size.toLong)) else None
       PerfAnswer(
         total,
         files.size,
@@ -31,8 +32,8 @@ final class Perf(access: TableAccess, tablePath: String, options: IndexOptions) 
         index.map(_.sizeBytes).sum,
         ListMap(index.map(f => f.name -> f.sizeBytes): _*),
         timings(snapshot, partitions),
-        Part(if (sweep) Some(name(ManifestShape.choose(total, files.size.toLong))) else None),
-        Part(if (sweep) Some(sweepShapes(snapshot, files)) else None)
+        Part(chosen.map(name)),
+        Part(chosen.map(sweepShapes(snapshot, files, _)))
       )
     } finally snapshot.close()
   }
@@ -86,8 +87,11 @@ final class Perf(access: TableAccess, tablePath: String, options: IndexOptions) 
       )
 
   /** Writes the manifest in other shapes, in memory, and times one partition of each: RFC-15's observation 5. */
-  private def sweepShapes(snapshot: TableSnapshot, files: Vector[(String, Int)]): Vector[ShapeTiming] = {
-    val chosen = ManifestShape.choose(files.map(_._2.toLong).sum, files.size.toLong)
+  private def sweepShapes(
+      snapshot: TableSnapshot,
+      files: Vector[(String, Int)],
+      chosen: ManifestShape
+  ): Vector[ShapeTiming] = {
     val sample = spread(files.map(_._1), 500).map(p => p -> snapshot.source.files(p))
     val shapes = for {
       entries <- Vector(64, 256, 1024, 4096)

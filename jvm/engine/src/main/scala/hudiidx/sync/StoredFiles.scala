@@ -13,10 +13,7 @@ object StoredFiles {
   /** Partitions as `TableListing.partitions` finds them, whose files need not be whole here. */
   def of(listing: TableListing, folders: FolderScan): StoredFiles = {
     val lister = listing.lister
-    val levels = Iterator.iterate(folders.visit(lister, Vector(""))) { visits =>
-      folders.visit(lister, visits.flatMap(_.subfolders))
-    }
-    val found = levels.takeWhile(_.nonEmpty).flatten.filter(_.isPartition).map(_.path).toVector
+    val found = folders.partitions(lister)
     val known = found.toSet
     val overlooked = listing.expectedPartitions.filter(p => !known(p) && lister.list(p).nonEmpty)
     new StoredFiles(lister, (found ++ overlooked).sorted)

@@ -1,6 +1,6 @@
 package hudiidx.sync
 
-import hudiidx.{DamagedIndex, HudiIdxException}
+import hudiidx.{DamagedIndex, HudiIdxException, StaleIndex}
 import hudiidx.table.{FileEntry, FileSource}
 
 /** One difference between the index and the table.
@@ -24,6 +24,11 @@ object DifferenceKind {
 
 final case class VerifyResult(differences: Vector[Difference], partitions: Long, files: Long) {
   def ok: Boolean = differences.isEmpty
+}
+
+object VerifyResult {
+  def sum(found: Vector[VerifyResult]): VerifyResult =
+    VerifyResult(found.flatMap(_.differences), found.map(_.partitions).sum, found.map(_.files).sum)
 }
 
 /** Compares the index with a listing of the same moment. A file being written is in neither, so it is no difference. */
@@ -121,22 +126,37 @@ object Verifier {
   }
 
   /** Compares whole sources, partition by partition, in this thread. */
-  def compare(indexed: FileSource, listed: FileSource): VerifyResult = {
+  def compare(indexed: FileSource, listed: FileSource): VerifyResult =
+    compare(indexed, listed, of(_, indexed, listed.files))
+
+  /** The same, where `compared` does the work of partitions that both have. */
+  def compare(indexed: FileSource, listed: FileSource, compared: Vector[String] => VerifyResult): VerifyResult = {
     val known = listed.partitions.toSet
-    val found = indexed.partitions.filter(known).sorted.map(p => partition(p, indexed, listed.files))
-    val differences = partitions(indexed, listed) ++ found.flatMap(_.differences)
-    VerifyResult(differences, known.size.toLong, found.map(_.files).sum)
+    val found = compared(indexed.partitions.filter(known).sorted)
+    VerifyResult(partitions(indexed, listed) ++ found.differences, known.size.toLong, found.files)
   }
 
+  /** Compares what an index has of these partitions with a listing of them. */
+  def of(some: Vector[String], indexed: FileSource, listed: String => Array[FileEntry]): VerifyResult =
+    VerifyResult.sum(some.map(partition(_, indexed, listed)))
+
+  /** An index that cannot be used as a difference. */
+  def orUnusable(work: => VerifyResult): VerifyResult =
+    try work
+    catch {
+      case e: DamagedIndex => unusable("", e)
+      case e: StaleIndex   => unusable("", e)
+    }
+
   /** Compares what an index has of one partition with a listing of it. An index that cannot be used is a difference. */
-  def partition(path: String, indexed: FileSource, listed: String => Array[FileEntry]): VerifyResult =
+  private def partition(path: String, indexed: FileSource, listed: String => Array[FileEntry]): VerifyResult =
     try {
       val entries = indexed.files(path)
       VerifyResult(files(path, entries, listed(path)), 1L, entries.length.toLong)
     } catch { case e: DamagedIndex => unusable(path, e) }
 
   /** An index, or a partition of it, that cannot be used. */
-  def unusable(partition: String, e: HudiIdxException): VerifyResult = {
+  private def unusable(partition: String, e: HudiIdxException): VerifyResult = {
     val cause = "a file of the index was damaged or removed, or the table was changed behind its timeline"
     VerifyResult(Vector(Difference(DifferenceKind.IndexUnusable, partition, "", e.getMessage, cause)), 0L, 0L)
   }

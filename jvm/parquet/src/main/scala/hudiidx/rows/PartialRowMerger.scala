@@ -16,7 +16,7 @@ private[hudiidx] final class PartialRowMerger(
     rules: MergeRules,
     window: Int
 ) {
-  private val gives = columns.fields.map(f => GivesWay.of(rules.mixing, f)).toArray
+  private val replaceable = columns.fields.map(f => Replaceable.of(rules.mixing, f)).toArray
   private var held: BatchBuilder = _
   private val holder = new RecordHolder[LogBlockRows] {
     override def begin(records: Int): Unit = held = new BatchBuilder(columns, records)
@@ -24,10 +24,11 @@ private[hudiidx] final class PartialRowMerger(
   }
   private var base: RowBatch = _
   private var baseRow = 0
-  private val records = new PartialMergeRecords(slice, blocks, window, gives.length, holder)
+  private val records = new PartialMergeRecords(slice, blocks, window, replaceable.length, holder)
   private val sources = new ColumnSources(records, columns.fields.map(_.name), rules) {
-    override protected def yieldsBase(column: Int): Boolean = gives(column)(base.columns(column), baseRow)
-    override protected def yieldsHeld(column: Int, place: Int): Boolean = gives(column)(held.columns(column), place)
+    override protected def yieldsBase(column: Int): Boolean = replaceable(column)(base.columns(column), baseRow)
+    override protected def yieldsHeld(column: Int, place: Int): Boolean =
+      replaceable(column)(held.columns(column), place)
   }
 
   /** Adds a mixed row.
@@ -39,7 +40,7 @@ private[hudiidx] final class PartialRowMerger(
     baseRow = row
     sources.startRow(mixedRow)
     var column = 0
-    while (column < gives.length) {
+    while (column < replaceable.length) {
       val place = sources.of(column)
       if (place < 0) rows.columns(column).addAll(base.columns(column), baseRow, 1)
       else rows.columns(column).addAll(held.columns(column), place, 1)
@@ -49,15 +50,15 @@ private[hudiidx] final class PartialRowMerger(
   }
 }
 
-/** Whether a column's value in a row that wins gives way. */
-private trait GivesWay {
+/** Whether an older version's value takes the place of a column's value. */
+private trait Replaceable {
   def apply(values: ColumnValues, at: Int): Boolean
 }
 
-private object GivesWay {
+private object Replaceable {
 
   /** UnsupportedTable for a default that only Hudi's own code compares. */
-  def of(mixing: ColumnMerge, column: ValueType.Field): GivesWay = {
+  def of(mixing: ColumnMerge, column: ValueType.Field): Replaceable = {
     def shown = ValueType.show(column.valueType)
     FieldMergeRule.of(mixing, column.name, kindOf(column.valueType), shown, column.default) match {
       case FieldMergeRule.Never        => (_, _) => false
@@ -75,7 +76,7 @@ private object GivesWay {
     case _                                     => FieldMergeRule.Other
   }
 
-  private def ifText(wanted: Array[Byte]): GivesWay = {
+  private def ifText(wanted: Array[Byte]): Replaceable = {
     case (values: BytesValues, at) =>
       !values.isNull(at) &&
       Arrays.equals(values.values, values.from(at), values.from(at) + values.length(at), wanted, 0, wanted.length)

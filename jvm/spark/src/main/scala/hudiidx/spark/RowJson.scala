@@ -10,7 +10,7 @@ import org.apache.spark.sql.types._
 object RowJson {
 
   def array(rows: Iterator[InternalRow], schema: StructType): String =
-    JsonEncoder.text(rows.map(valuesOf(_, schema)).toVector)
+    JsonEncoder.text(rows.map(valuesOf(_, schema)))
 
   private def valuesOf(row: InternalRow, schema: StructType): ListMap[String, Any] =
     ListMap(schema.fields.zipWithIndex.map { case (f, i) =>

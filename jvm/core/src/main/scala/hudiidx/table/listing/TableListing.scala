@@ -10,6 +10,18 @@ trait FolderScan {
 
   /** The visits of the folders, in their order. */
   def visit(lister: PartitionLister, folders: Vector[String]): Vector[FolderVisit]
+
+  /** Partitions by their folders, sorted: level by level, so that a scan can share out a level. */
+  final def partitions(lister: PartitionLister): Vector[String] = {
+    val found = Vector.newBuilder[String]
+    var level = Vector("")
+    while (level.nonEmpty) {
+      val visits = visit(lister, level)
+      visits.foreach(v => if (v.isPartition) found += v.path)
+      level = visits.flatMap(_.subfolders)
+    }
+    found.result().sorted
+  }
 }
 
 object FolderScan {
@@ -52,7 +64,7 @@ final class TableListing(
 
   /** Those that are marked as such, and those to which commits of the timeline wrote what lies there. */
   override lazy val partitions: Vector[String] = {
-    val found = discover()
+    val found = scan.partitions(lister)
     val known = found.toSet
     val unmarked = expectedFiles.iterator.filterNot(e => known(e._1)).map(e => e._1 -> e._2.suspects(Array.empty))
     val suspect = unmarked.filter(_._2.nonEmpty).toVector
@@ -80,18 +92,6 @@ final class TableListing(
   /** As `files`, of each of these. */
   def filesOf(partitionPaths: Vector[String]): Vector[Array[FileEntry]] =
     storage.atOnce(tablePath)(partitionPaths.map(p => () => files(p)))
-
-  /** Level by level, so that a scan can share out a level. */
-  private def discover(): Vector[String] = {
-    val found = Vector.newBuilder[String]
-    var level = Vector("")
-    while (level.nonEmpty) {
-      val visits = scan.visit(lister, level)
-      visits.foreach(v => if (v.isPartition) found += v.path)
-      level = visits.flatMap(_.subfolders)
-    }
-    found.result().sorted
-  }
 
   /** The files that a second look finds; a store may list what is past. Before it raises, since after the timeline was read a
     * suspect may have been rolled back, which is no damage. Where it was cleaned, replaced or compacted away, the rows of this

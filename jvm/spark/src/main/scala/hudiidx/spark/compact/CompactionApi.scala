@@ -28,22 +28,7 @@ object CompactionApi {
       partitions: java.util.List[String]
   ): String = {
     val report = compact(spark, tablePath, options.asScala.toMap, op, Option(partitions).map(_.asScala.toSet))
-    JsonEncoder.text(
-      CompactionAnswer(
-        report.scheduled,
-        report.done.map(c =>
-          CompactionDoneAnswer(
-            c.instant,
-            c.fileGroups,
-            c.logFiles,
-            c.rows,
-            c.readBytes,
-            c.writtenBytes,
-            c.elapsedMillis
-          )
-        )
-      )
-    )
+    JsonEncoder.text(CompactionAnswer(report.scheduled, report.done))
   }
 
   private[spark] def compact(
@@ -62,16 +47,4 @@ object CompactionApi {
   }
 }
 
-/** @param scheduled instant of the plan that was made */
-private final case class CompactionAnswer(scheduled: Option[String], compactions: Vector[CompactionDoneAnswer])
-
-/** Sizes are bytes, those read of log files. */
-private final case class CompactionDoneAnswer(
-    instant: String,
-    fileGroups: Int,
-    logFiles: Long,
-    rows: Long,
-    bytesRead: Long,
-    bytesWritten: Long,
-    elapsedMillis: Long
-)
+private final case class CompactionAnswer(scheduled: Option[String], compactions: Vector[CompactionDone])

@@ -37,15 +37,15 @@ object CompactionSteps {
 /** A compaction that was run.
   *
   * @param rows      in its base files
-  * @param readBytes of the base and log files merged
+  * @param bytesRead of the base and log files merged
   */
 final case class CompactionDone(
     instant: String,
     fileGroups: Int,
     logFiles: Long,
     rows: Long,
-    readBytes: Long,
-    writtenBytes: Long,
+    bytesRead: Long,
+    bytesWritten: Long,
     elapsedMillis: Long
 )
 

@@ -189,7 +189,7 @@ object Procedures {
     val report = CompactionApi.compact(spark, named.path, named.options, op, call.texts("partitions").map(_.toSet))
     val planned = report.scheduled.filterNot(i => report.done.exists(_.instant == i))
     report.done.map { c =>
-      Row(c.instant, c.fileGroups.toLong, c.logFiles, c.rows, c.readBytes, c.writtenBytes, c.elapsedMillis)
+      Row(c.instant, c.fileGroups.toLong, c.logFiles, c.rows, c.bytesRead, c.bytesWritten, c.elapsedMillis)
     } ++ planned.map(Row(_, null, null, null, null, null, null))
   }
 

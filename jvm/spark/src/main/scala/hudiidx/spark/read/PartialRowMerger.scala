@@ -23,8 +23,8 @@ final private class PartialRowMerger(
     window: Int
 ) extends AutoCloseable {
   private val copies = columns.fields.map(f => VectorCopy.of(f.dataType))
-  private val gives =
-    columns.fields.indices.map(i => GivesWay.of(rules.mixing, columns(i), () => defaults(i))).toArray
+  private val replaceable =
+    columns.fields.indices.map(i => Replaceable.of(rules.mixing, columns(i), () => defaults(i))).toArray
   private val vectors = Shims.vectors(PartialRowMerger.FirstRows, columns)
   private val holder = new RecordHolder[BlockRows] {
     override def begin(records: Int): Unit = vectors.foreach(_.reset())
@@ -34,8 +34,8 @@ final private class PartialRowMerger(
   private var baseRow = 0
   private val records = new PartialMergeRecords(slice, blocks, window, columns.length, holder)
   private val sources = new ColumnSources(records, columns.fieldNames.toVector, rules) {
-    override protected def yieldsBase(column: Int): Boolean = gives(column)(base.column(column), baseRow)
-    override protected def yieldsHeld(column: Int, place: Int): Boolean = gives(column)(vectors(column), place)
+    override protected def yieldsBase(column: Int): Boolean = replaceable(column)(base.column(column), baseRow)
+    override protected def yieldsHeld(column: Int, place: Int): Boolean = replaceable(column)(vectors(column), place)
   }
 
   /** Appends a mixed row.
@@ -63,18 +63,18 @@ private object PartialRowMerger {
   private val FirstRows = 256
 }
 
-/** Whether a column's value in a row that wins gives way. */
-private trait GivesWay {
+/** Whether an older version's value takes the place of a column's value. */
+private trait Replaceable {
   def apply(vector: ColumnVector, row: Int): Boolean
 }
 
-private object GivesWay {
+private object Replaceable {
 
   /** UnsupportedTable for a default that only Hudi's own code compares.
     *
     * @param default one row with the field's default
     */
-  def of(mixing: ColumnMerge, column: StructField, default: () => ColumnVector): GivesWay = {
+  def of(mixing: ColumnMerge, column: StructField, default: () => ColumnVector): Replaceable = {
     val kind = kindOf(column.dataType)
     val value = reader(column.dataType)
     FieldMergeRule.of(mixing, column.name, kind, column.dataType.simpleString, value(default(), 0)) match {
