@@ -1,4 +1,4 @@
-"""Every listing and every row of the fixture tables as stock Hudi gave them: index absent, fresh, stale."""
+"""Every listing and row of the fixture tables as stock Hudi gave them: index absent, fresh, stale, damaged."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -72,6 +72,25 @@ def test_listings_and_rows_equal_stock_while_the_index_lags_and_after_each_updat
     assert_listings(index, fixture)
     report = index.verify()
     assert report.ok, report.differences
+
+
+@pytest.mark.parametrize("name", FIXTURES)
+def test_listings_and_rows_equal_stock_with_a_damaged_index(
+    spark: SparkSession, make_table: MakeTable, name: str
+) -> None:
+    # No byte of the files is as it was, but those of its versions.
+    fixture, table = stored.load(name), make_table(name)
+    index = HudiIndex(spark, table)
+    index.create(columns="*")
+    files = [f for f in (table / ".hoodie" / "hudiidx").iterdir() if f.is_file()]
+    assert files
+    for file in files:
+        damaged = bytes(255 - b for b in file.read_bytes())
+        file.unlink()
+        file.write_bytes(damaged)
+    assert_listings(index, fixture)
+    assert_rows(spark, table, fixture)
+    assert not index.verify().ok
 
 
 @pytest.mark.parametrize("name", stored.WITH_MOVED_LOGS)

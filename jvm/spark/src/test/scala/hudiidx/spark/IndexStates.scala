@@ -1,5 +1,7 @@
 package hudiidx.spark
 
+import java.nio.file.{Files, Paths}
+
 import scala.collection.JavaConverters._
 
 import hudiidx.engine.{Tables, TimelineCut}
@@ -7,7 +9,7 @@ import hudiidx.hfile.BlockCache
 import hudiidx.spark.api.HudiIdxApi
 import hudiidx.storage.LocalStorage
 import hudiidx.sync.{IndexInfo, IndexOptions}
-import hudiidx.{DamagedTable, TableChanged, UnsupportedTable}
+import hudiidx.{DamagedTable, Fixtures, TableChanged, UnsupportedTable}
 
 /** Brings a copied table's index, with all of its parts, into the states in which a query may meet it. */
 trait IndexStates { self: SparkSuite =>
@@ -35,6 +37,18 @@ trait IndexStates { self: SparkSuite =>
     cut.showAll()
   }
 
+  /** No byte of its files is as it was, but those of its versions. */
+  private def makeDamaged(table: String): Unit = {
+    create(table)
+    val files = Fixtures.filesBelow(s"$table/.hoodie/hudiidx").filterNot(_.startsWith("versions/"))
+    assert(files.nonEmpty)
+    files.map(Paths.get(table, ".hoodie", "hudiidx", _)).foreach { file =>
+      val damaged = Files.readAllBytes(file).map(b => (~b).toByte)
+      Files.delete(file)
+      Files.write(file, damaged)
+    }
+  }
+
   private def makeStepwise(table: String): Unit = {
     val cut = new TimelineCut(table)
     val from = createAt(cut, table, 1 to cut.size)
@@ -57,6 +71,7 @@ object IndexStates {
     State("none", Nil, (_, _) => ()),
     State("fresh", strict, (suite, table) => suite.create(table)),
     State("stale", strict, (suite, table) => suite.makeStale(table)),
-    State("brought up instant by instant", strict, (suite, table) => suite.makeStepwise(table))
+    State("brought up instant by instant", strict, (suite, table) => suite.makeStepwise(table)),
+    State("damaged", Nil, (suite, table) => suite.makeDamaged(table))
   )
 }

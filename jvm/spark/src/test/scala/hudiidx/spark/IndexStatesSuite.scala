@@ -13,8 +13,8 @@ import hudiidx.table.StockAnswers
 import hudiidx.{Fixtures, HudiIdxException, UnsupportedTable}
 import org.apache.spark.sql.functions.{col, regexp_extract}
 
-/** Tables of Hudi 1.2.0 answer as stock Hudi does in every state of the index: there is none, it is fresh, it is stale, or it was
-  * brought up instant by instant; with all of its parts.
+/** Tables of Hudi 1.2.0 answer as stock Hudi does in every state of the index: there is none, it is fresh, it is stale, it was
+  * brought up instant by instant, or it is damaged; with all of its parts.
   */
 final class IndexStatesSuite extends SparkSuite with IndexStates {
   import IndexStates.States
