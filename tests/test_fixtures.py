@@ -1,4 +1,4 @@
-"""Every listing and row of the fixture tables as stock Hudi gave them: index absent, fresh, stale, damaged."""
+"""Listings and rows of the fixtures are as stock Hudi gave them: index absent, fresh, stale, damaged."""
 
 from collections.abc import Callable
 from pathlib import Path
