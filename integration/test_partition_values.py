@@ -13,6 +13,7 @@ from stock_hudi import NEWEST, each
 
 from hudiidx import HudiIndex
 
+ZONE = "UTC"  # of stock Hudi's process, which gets the same filters
 NULL = "__HIVE_DEFAULT_PARTITION__"
 TEXTS = ("'oslo'", "''", "null", "'a/b=c%'", f"'{NULL}'", "'lima 2'")
 STOCKS = ("stock_1_1", "stock_1_2")

@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from hudiidx import HudiIndex
 
+ZONE = "UTC"  # of stock Hudi's process, which gets the same filters
 # What streamers of 0.14.1 to 1.0 left: column `at` holds milliseconds, `good` what its label says.
 COLUMNS = (
     "concat('k', lpad(cast(id as string), 6, '0')) as id",

@@ -93,6 +93,23 @@ def test_explain_tells_of_this_tables_scans(spark: SparkSession, indexed: HudiIn
     assert indexed.explain(spark.range(1)) == ""
 
 
+def test_scans_whose_rows_spark_has_cached_are_told(spark: SparkSession, indexed: HudiIndex) -> None:
+    frame = spark.read.format("hudiidx").load(indexed.path).where("city = 'sf' and n > 5")
+    cached = frame.cache()
+    try:
+        told = indexed.explain(frame.select("id").distinct())
+        twice = cached.groupBy("city").count().cache()
+        of_twice = indexed.explain(twice)
+        advised = indexed.recommend(frame.where("qty > 5"))
+    finally:
+        spark.catalog.clearCache()
+    for text in (told, of_twice):
+        assert text.splitlines()[0].endswith(": rows, cached by Spark")
+        assert "+- partitions: 1 of 4" in text
+    assert [advice.column for advice in advised] == ["n"]
+    assert indexed.explain(frame).splitlines()[0].endswith(": rows")
+
+
 def test_a_frame_of_another_kind_is_refused(indexed: HudiIndex) -> None:
     with pytest.raises(TypeError, match="DataFrame"):
         indexed.explain([1])  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import hudiidx.column.{ColumnCondition, ColumnPath, ColumnType, LeafTest}
 import hudiidx.column.expression.ExpressionLimits
 import hudiidx.engine.column.{FooterStats, SourceStats}
 import hudiidx.spark.pinned.{ColumnFilter, PartitionPruning, PinnedTable}
-import hudiidx.spark.plan.{HudiIdxScan, RecordedScans}
+import hudiidx.spark.plan.{HudiIdxScan, PlannedScans, RecordedScans}
 import hudiidx.spark.prune.{Contained, ExpressionResolver}
 import hudiidx.spark.shims.Shims
 import hudiidx.storage.Storage
@@ -17,7 +17,6 @@ import hudiidx.store.ScanFiles
 import hudiidx.table.{FileSlice, HudiType}
 import hudiidx.{DamagedTable, InvalidOption}
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 import org.apache.spark.sql.{DataFrame, SparkSession}
 
 /** What bounds of one column would have left out of some queries' files.
@@ -69,7 +68,7 @@ object IndexAdvice {
   }
 
   private def filtersOf(frame: DataFrame, path: String): Seq[Seq[Expression]] =
-    frame.queryExecution.optimizedPlan.collectWithSubqueries { case r: DataSourceV2ScanRelation => r.scan }.collect {
+    PlannedScans.of(frame).map(_.scan).collect {
       case s: HudiIdxScan if s.table.path == path => s.spec.filters
     }
 

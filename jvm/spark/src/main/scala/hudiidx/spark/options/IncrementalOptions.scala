@@ -69,7 +69,7 @@ object IncrementalOptions {
       "(none)",
       "Incremental, which needs it: commits after this instant. A requested time on tables of version 6, a completion time later; " +
         "the first digits are enough, `000` and `earliest` are before all. On tables of version 8 a commit that completed at this very time " +
-        "counts, as in Hudi 1.0."
+        "counts, as in Hudi 1.0; Hudi 1.2 leaves it out: ask from a millisecond later for their rows."
     ),
     OptionDoc(End, Text("instant"), "(the latest)", "Incremental: commits up to this instant, with it."),
     fallback,

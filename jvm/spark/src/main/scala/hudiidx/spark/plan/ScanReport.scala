@@ -2,12 +2,11 @@ package hudiidx.spark.plan
 
 import hudiidx.spark.pinned.{ColumnStage, PinnedTable}
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation
 
 /** What one scan of a query reads and why.
   *
   *  @param reads the rows' moment, as a text
-  *  @param answered `rows`, or `aggregates` where footers stand in for rows
+  *  @param answered `rows`, or `aggregates` where footers stand in for rows; `, cached by Spark` where Spark's cache holds them
   *  @param stages how many files each stage of planning left
   *  @param fileFilters handed to the Parquet reader
   */
@@ -29,28 +28,32 @@ final case class ScanReport(
 }
 
 object ScanReport {
+  private val Rows = "rows"
+  private val Aggregates = "aggregates"
 
   /** The scans of one table, in the order of the plan. Plans the query, and reads no rows. */
   def of(frame: DataFrame, tablePath: String): Vector[ScanReport] =
-    frame.queryExecution.optimizedPlan
-      .collectWithSubqueries { case r: DataSourceV2ScanRelation => r.scan }
-      .toVector
-      .flatMap {
+    PlannedScans.of(frame).flatMap { planned =>
+      planned.scan match {
         case s: HudiIdxScan if s.table.path == tablePath =>
-          Vector(report(s.table, "rows", s.spec, s.facts, s.stages))
+          Vector(report(s.table, Rows, planned.isCached, s.spec, s.facts, s.stages))
         case s: AggregateScan if s.table.path == tablePath =>
-          Vector(report(s.table, "aggregates", s.spec, s.facts, s.stages))
+          Vector(report(s.table, Aggregates, planned.isCached, s.spec, s.facts, s.stages))
         case s: KnownAggregates if s.of.table.path == tablePath =>
-          Vector(report(s.of.table, "aggregates", s.of.spec, s.of.facts, s.of.stages))
+          Vector(report(s.of.table, Aggregates, planned.isCached, s.of.spec, s.of.facts, s.of.stages))
         case _ => Vector.empty
       }
+    }
 
   private def report(
       table: PinnedTable,
       answered: String,
+      isCached: Boolean,
       spec: ScanSpec,
       facts: PlanFacts,
       stages: FileStages
-  ): ScanReport =
-    ScanReport(table.path, table.instantText, answered, spec.fileFilters.map(_.toString), facts, stages)
+  ): ScanReport = {
+    val how = if (isCached) s"$answered, cached by Spark" else answered
+    ScanReport(table.path, table.instantText, how, spec.fileFilters.map(_.toString), facts, stages)
+  }
 }
