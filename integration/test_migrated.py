@@ -1,6 +1,7 @@
 """Tables that stock Hudi 1.2.0 upgrades and downgrades, and hudiidx writes: at each version rows, keys and
 files are stock's without an index, with one from before all of it, with one that is behind, and in step."""
 
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,11 @@ def begin_of(change: dict[str, Any], version: int) -> dict[str, str]:
 
     On version 8 ours has a commit at the begin too, as Hudi 1.0 whose version that is; 1.2.0 leaves it out.
     """
-    later = 1 if version == 8 else 0
-    return {"hoodie.datasource.read.begin.instanttime": str(int(change["begin"]) + later)}
+    begin = change["begin"]
+    if version == 8:
+        later = datetime.strptime(begin, "%Y%m%d%H%M%S%f") + timedelta(milliseconds=1)
+        begin = later.strftime("%Y%m%d%H%M%S%f")[:17]
+    return {"hoodie.datasource.read.begin.instanttime": begin}
 
 
 class Migrated:

@@ -23,17 +23,15 @@ object PlannedScans extends AdaptiveSparkPlanHelper {
     plan
       .collectWithSubqueries {
         case r: DataSourceV2ScanRelation => Vector(PlannedScan(r.scan, isCached = false))
-        case r: InMemoryRelation         => cached(r)
+        case r: InMemoryRelation         => ofCache(r.cachedPlan)
       }
       .flatten
       .toVector
 
   // The logical plan that is cached is not optimized: it has no scans yet.
-  private def cached(relation: InMemoryRelation): Vector[PlannedScan] = ofCache(relation.cachedPlan)
-
   private def ofCache(plan: SparkPlan): Vector[PlannedScan] =
     collectWithSubqueries(plan) {
       case s: BatchScanExec         => Vector(PlannedScan(s.scan, isCached = true))
-      case s: InMemoryTableScanExec => cached(s.relation)
+      case s: InMemoryTableScanExec => ofCache(s.relation.cachedPlan)
     }.flatten.toVector
 }

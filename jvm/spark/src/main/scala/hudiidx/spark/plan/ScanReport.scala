@@ -2,6 +2,7 @@ package hudiidx.spark.plan
 
 import hudiidx.spark.pinned.{ColumnStage, PinnedTable}
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.connector.read.Scan
 
 /** What one scan of a query reads and why.
   *
@@ -28,32 +29,30 @@ final case class ScanReport(
 }
 
 object ScanReport {
-  private val Rows = "rows"
-  private val Aggregates = "aggregates"
 
   /** The scans of one table, in the order of the plan. Plans the query, and reads no rows. */
   def of(frame: DataFrame, tablePath: String): Vector[ScanReport] =
-    PlannedScans.of(frame).flatMap { planned =>
-      planned.scan match {
-        case s: HudiIdxScan if s.table.path == tablePath =>
-          Vector(report(s.table, Rows, planned.isCached, s.spec, s.facts, s.stages))
-        case s: AggregateScan if s.table.path == tablePath =>
-          Vector(report(s.table, Aggregates, planned.isCached, s.spec, s.facts, s.stages))
-        case s: KnownAggregates if s.of.table.path == tablePath =>
-          Vector(report(s.of.table, Aggregates, planned.isCached, s.of.spec, s.of.facts, s.of.stages))
-        case _ => Vector.empty
-      }
-    }
+    for {
+      planned <- PlannedScans.of(frame)
+      report <- of(planned.scan, tablePath)
+    } yield if (planned.isCached) report.copy(answered = s"${report.answered}, cached by Spark") else report
+
+  private def of(scan: Scan, tablePath: String): Option[ScanReport] = scan match {
+    case s: HudiIdxScan if s.table.path == tablePath =>
+      Some(report(s.table, "rows", s.spec, s.facts, s.stages))
+    case s: AggregateScan if s.table.path == tablePath =>
+      Some(report(s.table, "aggregates", s.spec, s.facts, s.stages))
+    case s: KnownAggregates if s.of.table.path == tablePath =>
+      Some(report(s.of.table, "aggregates", s.of.spec, s.of.facts, s.of.stages))
+    case _ => None
+  }
 
   private def report(
       table: PinnedTable,
       answered: String,
-      isCached: Boolean,
       spec: ScanSpec,
       facts: PlanFacts,
       stages: FileStages
-  ): ScanReport = {
-    val how = if (isCached) s"$answered, cached by Spark" else answered
-    ScanReport(table.path, table.instantText, how, spec.fileFilters.map(_.toString), facts, stages)
-  }
+  ): ScanReport =
+    ScanReport(table.path, table.instantText, answered, spec.fileFilters.map(_.toString), facts, stages)
 }
