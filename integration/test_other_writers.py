@@ -57,6 +57,11 @@ class Case:
     moves: bool = False
     turns: int = 12
 
+    @property
+    def revives_twice(self) -> bool:
+        """Whether stock leaves keys that are deleted in logs out of an index that a write makes anew."""
+        return (self.stock, self.index) == ("stock_1_1", "RECORD_LEVEL_INDEX")
+
     def __str__(self) -> str:
         return "-".join([self.stock, self.index, *(["moves"] if self.moves else [])])
 
@@ -99,6 +104,7 @@ class Turns:
         self.table, self.case, self.drawn = table, case, random.Random(seed)
         self.turn, self.done = 0, list[str]()
         self.globally = self.case.index in GLOBAL
+        self.has_deletes_in_logs = False
 
     def chosen(self) -> tuple[str, list[str]]:
         """A condition for some 60 keys, and the partitions of this turn's rows."""
@@ -130,13 +136,18 @@ class Turns:
         elif kind == "delete":
             self.delete(only, lambda rows: table.save(rows, "delete", **options))
         elif kind == "compact":
-            HudiIndex(table.spark, table.path).compact_table()
+            self.compact()
         else:
             HudiIndex(table.spark, table.path).create(record="global")
+
+    def compact(self) -> None:
+        HudiIndex(self.table.spark, self.table.path).compact_table()
+        self.has_deletes_in_logs = False
 
     def delete(self, only: str, run: Any) -> None:
         rows = self.rows(only, hudifix.PARTS, 0)
         run(rows.select("id", "city"))
+        self.has_deletes_in_logs = True
         for row in rows.collect():
             self.table.rows.pop(row.id, None)
 
@@ -147,6 +158,8 @@ class Turns:
         only, parts = self.chosen()
         self.done.append(f"stock {kind}")
         table, stock = self.table, self.table.stock
+        if self.case.revives_twice and self.has_deletes_in_logs and not has_record_index(table.path):
+            self.compact()
         asked = {"name": table.name, "first": 0, "end": self.KEYS, "seed": self.turn, "only": only}
         if kind == "upsert":
             stock.write(**asked, parts=parts)
@@ -157,6 +170,7 @@ class Turns:
             stock.clean(name=table.name)
         else:
             stock.compact(name=table.name)
+            self.has_deletes_in_logs = False
 
     def check(self) -> None:
         table = self.table
@@ -208,8 +222,35 @@ def doctor(table: Written) -> dict[str, str]:
     return next(f for f in found if f["check"] == "new records")
 
 
-def properties(table: Written) -> list[str]:
-    return (table.path / ".hoodie" / "hoodie.properties").read_text().splitlines()
+def properties(path: Path) -> list[str]:
+    return (path / ".hoodie" / "hoodie.properties").read_text().splitlines()
+
+
+def has_record_index(path: Path) -> bool:
+    """Whether stock's metadata table has one."""
+    named = (p for p in properties(path) if p.startswith("hoodie.table.metadata.partitions="))
+    return any("record_index" in p for p in named)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("compacted", [False, True], ids=["as-it-is", "compacted"])
+@pytest.mark.parametrize("version", each(of=[v for v in VERSIONS if v != OLDEST]))
+def test_stock_that_makes_its_record_level_index_anew_over_deletes_in_logs(
+    request: pytest.FixtureRequest, version: str, compacted: bool
+) -> None:
+    """Stock alone: what docs/writing.md says of 1.1, and that a compaction keeps it from happening."""
+    stock = request.getfixturevalue(version)
+    name = f"revived-{version[-2:]}-{compacted}".lower()
+    stock.new(name=name, kind="MOR", options={"hoodie.index.type": "SIMPLE", **NO_METADATA})
+    for seed in (1, 2):
+        stock.write(name=name, first=0, end=100, seed=seed)
+    stock.write(name=name, first=0, end=100, seed=0, only="id % 5 = 0", operation="delete")
+    if compacted:
+        stock.compact(name=name)
+    for seed in (3, 4):
+        stock.write(name=name, first=0, end=100, seed=seed, **RECORD_LEVEL_INDEX)
+    are_twice = Case(version, "RECORD_LEVEL_INDEX").revives_twice and not compacted
+    assert stock.rows(name=name)["count"] == (120 if are_twice else 100)
 
 
 @pytest.mark.parametrize("version", IN_SHORT)
@@ -223,7 +264,7 @@ def test_records_that_an_earlier_writer_left_in_logs_are_told_and_compacted(
     table.save(first, **LOG_INSERTS)
     table.expect(first)
     # Earlier versions left no property.
-    kept = [p for p in properties(table) if not p.startswith("hudiidx.")]
+    kept = [p for p in properties(table.path) if not p.startswith("hudiidx.")]
     (table.path / ".hoodie" / "hoodie.properties").write_text("\n".join(kept) + "\n")
     table.upsert(turns.rows("true", hudifix.PARTS, 1).where("id > 'k000190'"))
     found = doctor(table)
@@ -274,22 +315,22 @@ def test_stock_keeps_the_setting_that_sends_new_records_to_logs(
     table = Written(spark, stock_0_15, 6, tmp_path / f"setting-{later[-2:]}", **LOG_INSERTS)
     table.upsert(table.make(0, 40, 1, 1))
     setting = "hudiidx.write.log.inserts=true"
-    assert setting in properties(table)
+    assert setting in properties(table.path)
     options = {**OURS, "hoodie.metadata.enable": "true"}
     for writer in (stock_0_15, stock):
         writer.adopt(name=table.name, path=str(table.path), kind="MOR", options=options)
     stock_0_15.write(name=table.name, first=30, end=60, seed=2)
     table.expect(table.make(30, 60, 2, 2))
-    assert setting in properties(table)
-    assert any(p.startswith("hoodie.table.metadata.partitions=") for p in properties(table))
+    assert setting in properties(table.path)
+    assert any(p.startswith("hoodie.table.metadata.partitions=") for p in properties(table.path))
     assert not list(table.path.glob("*/*.parquet"))  # its inserts went to logs too
     table.assert_right()
     stock.migrate(name=table.name, version="NINE")
-    assert setting in properties(table)
+    assert setting in properties(table.path)
     stock.write(name=table.name, first=50, end=80, seed=3)
     table.expect(table.make(50, 80, 3, 3))
-    assert setting in properties(table)
+    assert setting in properties(table.path)
     table.stock = stock
     table.assert_right()
     stock.migrate(name=table.name, version="SIX")
-    assert setting in properties(table)
+    assert setting in properties(table.path)

@@ -65,7 +65,7 @@ object MetadataTableWriter {
     val (storage, path) = (table.storage, table.tablePath)
     if (config.metadataPartitions.contains(MetadataTable.FilesPartition))
       try {
-        if (others.nonEmpty) remove(storage, path, s"this writer does not keep its partitions ${others.mkString(", ")}")
+        if (others.nonEmpty) remove(storage, path, reason(others))
         else {
           val group = filesGroup(table)
           append(storage, path, group, instant, FilesRecords.content(group.schema, changes), changes.size)
@@ -83,6 +83,13 @@ object MetadataTableWriter {
       (keepsKeys && (partition == RecordIndex || partition.startsWith(SecondaryIndex)))
     val others = config.metadataPartitions.filterNot(isTrue) ++ config.inflightMetadataPartitions
     others.distinct.sorted
+  }
+
+  private def reason(others: Vector[String]): String = {
+    val kept = s"this writer does not keep its partitions ${others.mkString(", ")}"
+    if (!others.contains(RecordIndex)) kept
+    else
+      s"$kept; compact before a write of stock Hudi 1.1 with RECORD_LEVEL_INDEX, which would insert again keys that are deleted in logs"
   }
 
   private def filesGroup(table: TableContext): MetadataFileGroup = MetadataTable.filesGroup(
