@@ -239,7 +239,7 @@ test-cluster: build bundles $(STAMPS)/tests $(BROWSER)
 test-presto: build $(STAMPS)/tests $(PRESTO)/.stamp
 	@$(PY) -m pytest -q -m slow integration/test_presto.py
 
-# The Scala suites on Spark 4.0 and 4.1, then the tests of lines/, each in an environment of that PySpark.
+# The Scala suites on each Spark 4, then the tests of lines/, each in an environment of that PySpark.
 test-lines: build lines
 	@scripts/test_lines
 

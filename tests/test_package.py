@@ -13,6 +13,7 @@ from zipfile import ZipFile
 
 import pyspark
 import pytest
+import spark_lines
 from stored import ROOT
 
 import hudiidx
@@ -57,14 +58,15 @@ def test_the_source_package_carries_them_too_and_makes_the_same_wheel(tmp_path: 
 def test_the_wheel_carries_a_jar_for_each_spark_line_and_the_installed_one_gets_its_own() -> None:
     names = sorted(p.name for p in jar_path().parent.glob("hudiidx-spark-*.jar"))
     version = hudiidx.__version__
-    lines = ["3.5_2.12", "4.0_2.13", "4.1_2.13"]
+    lines = ["3.5_2.12", *(f"{line}_2.13" for line in spark_lines.others())]
     assert names == [f"hudiidx-spark-{line}-{version}.jar" for line in lines]
     assert spark_line(spark_jars()) == ".".join(pyspark.__version__.split(".")[:2])
     assert jar_path().name.startswith(f"hudiidx-spark-{spark_line(spark_jars())}_")
 
 
 @pytest.mark.parametrize(
-    ("core", "line"), [("2.13-4.0.1", "4.0"), ("2.13-4.1.1-custom", "4.1"), ("2.12-3.5.0", "3.5")]
+    ("core", "line"),
+    [("2.13-4.0.1", "4.0"), ("2.13-4.1.1-custom", "4.1"), ("2.13-4.2.1", "4.2"), ("2.12-3.5.0", "3.5")],
 )
 def test_the_jar_is_that_of_the_spark_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, core: str, line: str
@@ -84,7 +86,9 @@ def test_a_spark_line_without_a_jar_is_an_error_that_says_what_to_do(
     with pytest.raises(RuntimeError, match="no Spark jars; install PySpark"):
         jar_path()
     (tmp_path / "spark-core_2.13-9.1.0.jar").touch()
-    with pytest.raises(RuntimeError, match=r"Spark 9\.1 is installed .* 3\.5, 4\.0, 4\.1: .*pyspark==4\.1"):
+    with pytest.raises(
+        RuntimeError, match=r"Spark 9\.1 is installed .* 3\.5, 4\.0, 4\.1, 4\.2: .*pyspark==4\.2"
+    ):
         jar_path()
 
 

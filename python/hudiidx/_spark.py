@@ -25,7 +25,7 @@ def spark_jars() -> Path:
         return Path(next(iter(spec.submodule_search_locations)), "jars")
     if os.environ.get("SPARK_HOME"):
         return Path(os.environ["SPARK_HOME"], "jars")
-    raise SparkNotFound("PySpark is not installed: pip install 'pyspark>=3.5,<4.2'")
+    raise SparkNotFound("PySpark is not installed: pip install 'pyspark>=3.5,<4.3'")
 
 
 def spark_line(jars: Path) -> str:
@@ -36,5 +36,5 @@ def spark_line(jars: Path) -> str:
     """
     found = [m.group(1) for m in map(_CORE.fullmatch, (j.name for j in jars.glob("spark-core_*.jar"))) if m]
     if not found:
-        raise SparkNotFound(f"{jars}: no Spark jars; install PySpark: pip install 'pyspark>=3.5,<4.2'")
+        raise SparkNotFound(f"{jars}: no Spark jars; install PySpark: pip install 'pyspark>=3.5,<4.3'")
     return found[0]

@@ -127,6 +127,26 @@ object AvroSchemas {
         )
     }
 
+  /** The name of a type that another type of the schema has too. A text of it would be read as one of them twice: Avro until 1.11 refuses to
+    * write it, later releases write it.
+    */
+  def nameOfTwo(schema: Schema): Option[String] = {
+    val known = mutable.HashMap.empty[String, Schema]
+    def in(schema: Schema): Option[String] =
+      if (!Named(schema.getType)) inParts(schema)
+      else
+        known.get(schema.getFullName) match {
+          case Some(other) => if (other == schema) None else Some(schema.getFullName)
+          case None        =>
+            known += schema.getFullName -> schema
+            inParts(schema)
+        }
+    def inParts(schema: Schema) = partsOf(schema).map(in).collectFirst { case Some(name) => name }
+    in(schema)
+  }
+
+  private val Named = Set(Schema.Type.RECORD, Schema.Type.ENUM, Schema.Type.FIXED)
+
   /** Types that stand in the schema's text, names of types among them. */
   private def spelledOut(schema: Schema): Long = {
     val seen = mutable.HashSet.empty[String]

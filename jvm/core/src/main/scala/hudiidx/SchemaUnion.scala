@@ -1,6 +1,6 @@
 package hudiidx
 
-import org.apache.avro.{Schema, SchemaParseException}
+import org.apache.avro.Schema
 import scala.collection.JavaConverters._
 
 /** Avro schemas of writers that did not see each other, as one that has the columns of both. */
@@ -11,12 +11,8 @@ object SchemaUnion {
     */
   def of(first: Schema, second: Schema): Schema = {
     val both = union(first, second, Set.empty)
-    if ((both eq first) || isWritable(both)) both else first
+    if ((both eq first) || AvroSchemas.nameOfTwo(both).isEmpty) both else first
   }
-
-  private def isWritable(schema: Schema): Boolean =
-    try schema.toString.nonEmpty
-    catch { case _: SchemaParseException => false }
 
   /** @param open names of the records around them: what contains itself stays as it is */
   private def union(first: Schema, second: Schema, open: Set[String]): Schema =

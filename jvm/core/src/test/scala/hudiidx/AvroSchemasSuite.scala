@@ -1,7 +1,8 @@
 package hudiidx
 
 import hudiidx.log.AvroFieldPlan
-import org.apache.avro.SchemaParseException
+import org.apache.avro.{Schema, SchemaParseException}
+import scala.collection.JavaConverters._
 import org.scalatest.concurrent.TimeLimits
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.time.SpanSugar._
@@ -27,6 +28,27 @@ class AvroSchemasSuite extends AnyFunSuite with TimeLimits {
   }
 
   private def nested(depth: Int): String = "{\"type\":\"array\",\"items\":" * depth + "\"int\"" + "}" * depth
+
+  test("a name that two types of a schema have is told, wherever they stand") {
+    val texts = Seq(
+      """{"type":"record","name":"n","fields":[{"name":"a","type":"int"}]}""",
+      """{"type":"record","name":"n","fields":[{"name":"a","type":"long"}]}""",
+      """{"type":"record","name":"n","fields":[{"name":"a","type":["null","n"]}]}""",
+      """{"type":"enum","name":"n","symbols":["A"]}""",
+      """{"type":"fixed","name":"n","size":4}"""
+    )
+    def outer(types: Schema*): Schema = {
+      val fields = types.zipWithIndex.map { case (t, i) => new Schema.Field(s"f$i", t, null, null: Object) }
+      Schema.createRecord("outer", null, null, false, fields.asJava)
+    }
+    for (a <- texts; b <- texts) {
+      val (first, second) = (AvroSchemas.parse(a), AvroSchemas.parse(b))
+      val forms = Seq(second, Schema.createArray(second), Schema.createMap(AvroSchemas.optional(second)))
+      forms.foreach { form =>
+        assert(AvroSchemas.nameOfTwo(outer(first, form)) === (if (a == b) None else Some("n")), s"$a $form")
+      }
+    }
+  }
 
   test("a schema of few letters that is very many types is refused at once, whatever makes them many") {
     Seq(doubled(15, 2), doubled(60, 2), doubled(9, 10), doubled(20, 100), woven(12), record("r", Seq(nested(300))))

@@ -102,7 +102,9 @@ class InstantContentSuite extends AnyFunSuite {
       )
     ) {
       val said = damage(decode())
-      assert(said.contains("a path has 200001 letters ('a/a/") && said.length < 1000)
+      // Jackson refuses such names of fields itself from 2.20 on.
+      val isTold = said.contains("a path has 200001 letters ('a/a/") || said.startsWith("f: Name length (")
+      assert(isTold && said.length < 1000, said.take(1000))
     }
   }
 

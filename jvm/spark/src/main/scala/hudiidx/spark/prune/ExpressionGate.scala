@@ -5,7 +5,6 @@ import java.util.Locale
 import hudiidx.InvalidOption
 import hudiidx.column.expression.ExpressionTree.{Call, Cast => CastTo, Column}
 import hudiidx.column.expression.{ExpressionFunctions, ExpressionLimits, ExpressionTree}
-import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.{
   FunctionRegistry,
   UnresolvedAttribute,
@@ -64,10 +63,12 @@ private[spark] object ExpressionGate {
 
   private def function(sql: String, f: UnresolvedFunction, arguments: Vector[ExpressionTree]): ExpressionTree = {
     val name = f.nameParts.mkString(".")
-    if (f.isDistinct || f.filter.isDefined || f.ignoreNulls) refused(sql, s"$name is called as an aggregate")
+    // What is said of nulls may be left out from Spark 4.2 on.
+    val ignoresNulls = !Seq[Any](false, None, Some(false)).contains(f.ignoreNulls)
+    if (f.isDistinct || f.filter.isDefined || ignoresNulls) refused(sql, s"$name is called as an aggregate")
     val plain = name.toLowerCase(Locale.ROOT)
     if (f.nameParts.size == 1 && ExpressionFunctions.has(plain)) Call(plain, arguments)
-    else if (f.nameParts.size > 1 || !FunctionRegistry.builtin.functionExists(FunctionIdentifier(plain)))
+    else if (f.nameParts.size > 1 || !FunctionRegistry.builtin.functionExists(LineFunctions.builtin(plain)))
       refused(sql, s"$name is a user's function, which may change, or none")
     else refused(sql, s"$name is not among the functions that can be indexed")
   }
@@ -77,7 +78,7 @@ private[spark] object ExpressionGate {
     byClass.getOrElse(e.getClass.getName, refused(sql, s"${e.nodeName} may not be in an indexed expression"))
 
   private lazy val byClass: Map[String, String] = ExpressionFunctions.names.reverse.flatMap { name =>
-    FunctionRegistry.builtin.lookupFunction(FunctionIdentifier(name)).map(_.getClassName -> name)
+    FunctionRegistry.builtin.lookupFunction(LineFunctions.builtin(name)).map(_.getClassName -> name)
   }.toMap
 }
 

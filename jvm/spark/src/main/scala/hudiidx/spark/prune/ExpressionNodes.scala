@@ -1,7 +1,6 @@
 package hudiidx.spark.prune
 
 import hudiidx.column.expression.ExpressionFunctions
-import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.expressions.objects.{Invoke, StaticInvoke}
@@ -39,7 +38,7 @@ private[spark] object ExpressionNodes {
     text.split(' ').map(of + _).toSet
 
   private def ofFunctions: Set[String] = ExpressionFunctions.names.flatMap { name =>
-    FunctionRegistry.builtin.lookupFunction(FunctionIdentifier(name)).map(_.getClassName)
+    FunctionRegistry.builtin.lookupFunction(LineFunctions.builtin(name)).map(_.getClassName)
   }.toSet
 
   /** Calls of Spark's own, with the class or the type whose method it is. */

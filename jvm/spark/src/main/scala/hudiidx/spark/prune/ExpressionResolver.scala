@@ -6,7 +6,6 @@ import hudiidx.column.expression.ExpressionTree.{Call, Column}
 import hudiidx.column.{ColumnExpression, ColumnPath}
 import hudiidx.column.expression.{ExpressionText, ExpressionTree}
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
 import org.apache.spark.sql.catalyst.expressions.{Left => _, Right => _, _}
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LeafNode, LogicalPlan, Project, Statistics}
@@ -192,9 +191,8 @@ private[spark] object ExpressionRules {
   /** InvalidOption if the session has another function under the name of one of Spark's: an index would take the one for the other. */
   def requireOwn(sql: String, tree: ExpressionTree, spark: SparkSession): Unit = tree match {
     case Call(name, arguments) =>
-      val id = FunctionIdentifier(name)
-      val own = FunctionRegistry.builtin.lookupFunction(id).map(_.getClassName)
-      val here = spark.sessionState.functionRegistry.lookupFunction(id).map(_.getClassName)
+      val own = FunctionRegistry.builtin.lookupFunction(LineFunctions.builtin(name)).map(_.getClassName)
+      val here = LineFunctions.inSession(spark, name).map(_.getClassName)
       if (here != own) refused(sql, s"$name is a user's function, which may change")
       arguments.foreach(requireOwn(sql, _, spark))
     case other => other.children.foreach(requireOwn(sql, _, spark))

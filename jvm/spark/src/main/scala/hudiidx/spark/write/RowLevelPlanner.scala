@@ -24,8 +24,11 @@ private[write] object RowLevelPlanner extends SparkStrategy {
   }
 
   override def apply(plan: LogicalPlan): Seq[SparkPlan] = plan match {
-    case WriteDelta(_, _, query, _, places, Some(write: ChangeWrite)) =>
-      RowLevelExec(write, places, planLater(query)) :: Nil
+    case delta: WriteDelta =>
+      delta.write match {
+        case Some(write: ChangeWrite) => RowLevelExec(write, delta.projections, planLater(delta.query)) :: Nil
+        case _                        => Nil
+      }
     case o: OverwritePartitionsDynamic =>
       o.write match {
         case Some(write: InsertWrite) => DynamicOverwriteExec(write, o.query) :: Nil

@@ -56,6 +56,11 @@ object WriteSchema {
       val fields =
         table.getFields.asScala.map(copyOf) ++ added.map(f => field(f.copy(nullable = true), table.getFullName, ""))
       val avro = Schema.createRecord(table.getName, table.getDoc, table.getNamespace, false, fields.asJava)
+      AvroSchemas.nameOfTwo(avro).foreach { name =>
+        throw new InvalidOption(
+          s"$where: the type of a new column would be named $name, as that of another column is; give the column another name$remedy"
+        )
+      }
       WriteSchema(avro, AvroSchemaConverter.structType(avro, where))
     }
   }

@@ -7,7 +7,6 @@ import hudiidx.InvalidOption
 import hudiidx.column.expression.ExpressionTree.{Call, Column, Constant}
 import hudiidx.column.expression.{ExpressionFunctions, ExpressionTree}
 import hudiidx.spark.SparkSuite
-import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.expressions.objects.{Invoke, NewInstance, StaticInvoke}
@@ -84,7 +83,7 @@ final class ExpressionNodesSuite extends SparkSuite {
     val open =
       found.flatMap { case (f, why) => why.map(f -> _) }.distinct.filterNot(o => others.exists(o._2.contains(_)))
     assert(open.isEmpty)
-    val here = ExpressionFunctions.names.filter(f => FunctionRegistry.builtin.functionExists(FunctionIdentifier(f)))
+    val here = ExpressionFunctions.names.filter(f => FunctionRegistry.builtin.functionExists(LineFunctions.builtin(f)))
     assert(here.toSet.diff(found.map(_._1).toSet) === Set.empty)
   }
 
@@ -108,7 +107,7 @@ final class ExpressionNodesSuite extends SparkSuite {
       StaticInvoke(classOf[System], StringType, "getProperty", Seq(column)) -> "java.lang.System.getProperty",
       Invoke(column, "intern", StringType) -> "string.intern",
       NewInstance(classOf[String], Seq(column), StringType) -> "NewInstance",
-      FunctionRegistry.builtin.lookupFunction(FunctionIdentifier("xpath_string"), Seq(column, column)) -> "XPathString"
+      FunctionRegistry.builtin.lookupFunction(LineFunctions.builtin("xpath_string"), Seq(column, column)) -> "XPathString"
     ).foreach { case (e, name) =>
       val outer = Upper(e)
       val resolved =

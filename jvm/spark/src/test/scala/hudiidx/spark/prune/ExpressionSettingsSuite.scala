@@ -4,7 +4,6 @@ import scala.collection.mutable
 import scala.util.Try
 
 import hudiidx.column.expression.ExpressionFunctions
-import org.apache.spark.sql.catalyst.FunctionIdentifier
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.internal.SQLConf
@@ -21,7 +20,7 @@ final class ExpressionSettingsSuite extends AnyFunSuite {
     "whatever setting a listed function's class asks for is a fact of expressions, or changes none of their values"
   ) {
     val open = asked.filter { case (key, _) => !ExpressionFacts.decides(key) && !ChangeNoValue.contains(key) }
-    assert(open.isEmpty, "make them facts, or say here why they change no value")
+    assert(open === Map.empty, "make them facts, or say here why they change no value")
   }
 
   test(
@@ -64,6 +63,7 @@ object ExpressionSettingsSuite {
     "spark.sql.codegen.methodSplitThreshold" -> "how code is made",
     "spark.sql.debug.maxToStringFields" -> "what is shown",
     "spark.sql.optimizer.inSetSwitchThreshold" -> "how code is made",
+    "spark.sql.optimizer.mapLookupHashThreshold" -> "how a key of a map is searched",
     "spark.sql.subexpressionElimination.cache.maxEntries" -> "how code is made",
     "spark.sql.subexpressionElimination.enabled" -> "how code is made",
     "spark.sql.subexpressionElimination.skipForShortcutExpr" -> "how code is made"
@@ -78,7 +78,7 @@ object ExpressionSettingsSuite {
   private val Entries = Getters + "$"
 
   private val Starts: Vector[String] = Rules ++ ExpressionFunctions.names.flatMap(n =>
-    FunctionRegistry.builtin.lookupFunction(FunctionIdentifier(n)).map(_.getClassName.replace('.', '/'))
+    FunctionRegistry.builtin.lookupFunction(LineFunctions.builtin(n)).map(_.getClassName.replace('.', '/'))
   ) ++ Vector(classOf[Cast], classOf[In], classOf[InSet], classOf[TimestampAdd], classOf[TimestampDiff])
     .map(_.getName.replace('.', '/'))
 

@@ -272,7 +272,9 @@ final class StoredExpressionsSuite extends SkippingSuite {
       )
       assert(made.isRight && calls.get === 0)
       val found = session.read.format("hudiidx").load(table).where("upper(rider) = 'nobody'")
-      assert(skipped(found) === 0)
+      // Spark 4.2 finds its own function first.
+      val isUsers = session.sql("SELECT upper('a')").head().getString(0) == "a"
+      assert((skipped(found) == 0) === isUsers)
     }
   }
 

@@ -3,7 +3,7 @@ package hudiidx.spark.write
 import java.nio.file.{Files, Paths}
 
 import hudiidx.spark.{HudiIdxCatalog, SparkSuite}
-import hudiidx.{Fixtures, InvalidOption}
+import hudiidx.{AvroSchemas, Fixtures, InvalidOption}
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.functions.lit
 
@@ -55,6 +55,17 @@ final class ColumnNamesSuite extends SparkSuite {
       spark.sql(s"CREATE TABLE hudiidx.`$path` (id BIGINT, `a-b` INT) TBLPROPERTIES (primaryKey = 'id')")
     )
     assert(!Files.exists(Paths.get(path)))
+  }
+
+  test("a new column whose type would have the name of another column's type is refused") {
+    val table = AvroSchemas.parse(
+      """{"type":"record","name":"t","fields":[{"name":"a","type":{"type":"record","name":"t.b","fields":[{"name":"x","type":"int"}]}}]}"""
+    )
+    val rows = spark.sql("SELECT named_struct('x', 1) AS a, named_struct('y', 'z') AS b").schema
+    val said = intercept[InvalidOption](WriteSchema.merged(table, rows, "t", "")).getMessage
+    assert(said.contains("would be named t.b, as that of another column is"), said)
+    val others = spark.sql("SELECT named_struct('x', 1) AS a, named_struct('y', 'z') AS c").schema
+    assert(WriteSchema.merged(table, others, "t", "").struct.fieldNames === Array("a", "c"))
   }
 
   test("one that a table is to get is refused, the table stays as it was, and names in other scripts are taken") {
