@@ -107,7 +107,8 @@ final class ExpressionNodesSuite extends SparkSuite {
       StaticInvoke(classOf[System], StringType, "getProperty", Seq(column)) -> "java.lang.System.getProperty",
       Invoke(column, "intern", StringType) -> "string.intern",
       NewInstance(classOf[String], Seq(column), StringType) -> "NewInstance",
-      FunctionRegistry.builtin.lookupFunction(LineFunctions.builtin("xpath_string"), Seq(column, column)) -> "XPathString"
+      FunctionRegistry.builtin
+        .lookupFunction(LineFunctions.builtin("xpath_string"), Seq(column, column)) -> "XPathString"
     ).foreach { case (e, name) =>
       val outer = Upper(e)
       val resolved =
