@@ -65,6 +65,12 @@ final case class TableConfig(
   def mayHaveLogsOfSlices: Boolean =
     format.logsOfOneWrite && !TableFormat.upTo(initialVersion).exists(_.logsOfOneWrite)
 
+  /** True: a name of a file of the archive says between which instants all of its instants are. The upgrade to layout 2 takes the first and
+    * the last row of a file for that, of rows that are in no order.
+    */
+  def archiveNamesAreBounds: Boolean =
+    !TableFormat.upTo(initialVersion).exists(_.timelineLayout < timelineLayout)
+
   /** True: partition columns are not in the data files. */
   def dropPartitionColumns: Boolean = flag("hoodie.datasource.write.drop.partition.columns", default = false)
 

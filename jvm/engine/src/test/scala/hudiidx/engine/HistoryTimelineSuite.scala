@@ -19,9 +19,12 @@ import org.scalatest.funsuite.AnyFunSuite
 class HistoryTimelineSuite extends AnyFunSuite {
   private val Tables = Seq("v8-archived-cow", "v9-archived-cow", "v9-archived-mor")
 
+  private val Upgraded = "up-v6-archived-cow"
+
   private def historyDir(path: String): String = TableConfig.read(LocalStorage, path).historyDir(path)
 
-  private def historyOf(path: String): HistoryTimeline = new HistoryTimeline(LocalStorage, historyDir(path))
+  private def historyOf(path: String): HistoryTimeline =
+    new HistoryTimeline(LocalStorage, historyDir(path), namesAreBounds = true)
 
   private def shown(instants: Iterator[ArchivedInstant]): Vector[(String, String, Option[String])] =
     instants.map(i => (i.requestedTime, i.action, i.completionTime)).toVector
@@ -79,7 +82,7 @@ class HistoryTimelineSuite extends AnyFunSuite {
   test("a completion time is looked up in the files whose range holds it, without their contents") {
     val path = Fixtures.table("v9-archived-mor")
     val storage = new CountingStorage(LocalStorage)
-    val history = new HistoryTimeline(storage, historyDir(path))
+    val history = new HistoryTimeline(storage, historyDir(path), namesAreBounds = true)
     assert(history.completionTime("20200101000000000") === None)
     assert(storage.counts.open === 0L)
     val (time, _, completion) = stock("v9-archived-mor").head
@@ -98,10 +101,23 @@ class HistoryTimelineSuite extends AnyFunSuite {
   }
 
   test("each layout's archive is found through the table's properties") {
-    for (name <- Tables :+ "v6-archived-cow") {
+    for (name <- Tables ++ Seq("v6-archived-cow", Upgraded)) {
       val path = Fixtures.table(name)
       val history = TableHistory.of(LocalStorage, path, TableConfig.read(LocalStorage, path))
       assert(shown(history.instantsFrom("")) === stock(name), name)
+    }
+  }
+
+  test("instants are found in files of an upgrade, whose names are their first and last rows and leave others out") {
+    val path = Fixtures.table(Upgraded)
+    val names = LocalStorage.list(historyDir(path)).map(_.name).filter(_.endsWith(".parquet"))
+    assert(names.exists(n => n.takeWhile(_ != '_') > n.dropWhile(_ != '_').drop(1)))
+    def history = TableHistory.of(LocalStorage, path, TableConfig.read(LocalStorage, path))
+    val all = shown(history.instantsFrom(""))
+    assert(all.size > 15 && all === stock(Upgraded))
+    all.foreach { case (time, _, completion) =>
+      assert(history.completionTime(time) === completion)
+      assert(shown(history.instantsFrom(time)) === all.filter(_._1 >= time))
     }
   }
 

@@ -13,11 +13,16 @@ import hudiidx.timeline.{ArchivedInstant, InstantContent, TimelineHistory}
 
 /** The archived timeline of layout 2: Parquet files named by a manifest in the history folder. Format notes §2.6.
   *  TableChanged if a file went away by compaction of the history since the manifest was read: make a new one.
+  *
+  *  @param namesAreBounds all instants of a file are between the two of its name; else each file is looked into
   */
-final class HistoryTimeline(storage: Storage, historyDir: String) extends TimelineHistory {
+final class HistoryTimeline(storage: Storage, historyDir: String, namesAreBounds: Boolean) extends TimelineHistory {
   import HistoryTimeline._
 
-  private lazy val files: Vector[HistoryFile] = HistoryManifest.read(storage, historyDir)
+  private lazy val files: Vector[HistoryFile] = {
+    val named = HistoryManifest.read(storage, historyDir)
+    if (namesAreBounds) named else named.map(_.copy(first = Before, last = After))
+  }
 
   private val keysByFile = TrieMap.empty[String, Vector[HistoryKey]]
 
@@ -68,6 +73,10 @@ final class HistoryTimeline(storage: Storage, historyDir: String) extends Timeli
 }
 
 private[hudiidx] object HistoryTimeline {
+
+  /** All instants, which are digits, are between these. */
+  private val Before = ""
+  private val After = ":"
 
   /** @param first smallest requested time in the file, `last` the greatest */
   final case class HistoryFile(path: String, first: String, last: String)

@@ -8,5 +8,5 @@ import hudiidx.timeline.{ArchivedTimeline, TimelineHistory}
 object TableHistory {
   def of(storage: Storage, tablePath: String, config: TableConfig): TimelineHistory =
     if (config.timelineLayout == 1) new ArchivedTimeline(storage, config.archiveDir(tablePath))
-    else new HistoryTimeline(storage, config.historyDir(tablePath))
+    else new HistoryTimeline(storage, config.historyDir(tablePath), config.archiveNamesAreBounds)
 }

@@ -28,7 +28,7 @@ object HistoryTarget extends FuzzTarget {
       if (bytes(0) % 2 == 0) Map(s"$Dir/manifest_1" -> rest)
       else Map(s"$Dir/manifest_1" -> manifest, s"$Dir/$File" -> rest)
     // A file that a manifest names may have gone away: the caller reads the manifest again.
-    try history(new HistoryTimeline(new MemoryStorage(all), Dir))
+    try history(new HistoryTimeline(new MemoryStorage(all), Dir, namesAreBounds = true))
     catch { case _: NoSuchFileException => () }
   }
 
