@@ -67,8 +67,15 @@ val s3proxyRelease = "4.1.0"
 
 // Hadoop's client for S3 without the bundle of every service of AWS, which it would bring.
 val s3Clients = Seq("org.apache.hadoop" % "hadoop-aws" % line.hadoop % Test intransitive ()) ++
-  (if (line.hadoop.startsWith("3.3")) Seq("core", "s3", "kms", "sts", "dynamodb").map(a => "com.amazonaws" % s"aws-java-sdk-$a" % "1.12.262" % Test)
-   else Seq("s3", "s3-transfer-manager", "sts", "apache-client").map(a => "software.amazon.awssdk" % a % "2.29.52" % Test))
+  (line.hadoop.split('.').take(2).mkString(".") match {
+    case "3.3" => Seq("core", "s3", "kms", "sts", "dynamodb").map(a => "com.amazonaws" % s"aws-java-sdk-$a" % "1.12.262" % Test)
+    case "3.4" => awsClients("2.29.52")
+    // It reads by a stream of another library unless told otherwise.
+    case _ => awsClients("2.35.4") :+ "software.amazon.s3.analyticsaccelerator" % "analyticsaccelerator-s3" % "1.3.1" % Test
+  })
+
+def awsClients(release: String): Seq[ModuleID] =
+  Seq("s3", "s3-transfer-manager", "sts", "apache-client").map(a => "software.amazon.awssdk" % a % release % Test)
 
 val common = Seq(
   // Each line compiles into a folder of its own, so that going from one to another compiles nothing anew.

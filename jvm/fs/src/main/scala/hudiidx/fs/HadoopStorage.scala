@@ -230,6 +230,12 @@ object HadoopStorage {
       case e: RuntimeException if e.getCause.isInstanceOf[ClassNotFoundException] => throw noClient(e)
       case e: IllegalArgumentException                                            =>
         throw unreachable("the store cannot be reached; check the address in the path", e)
+      case e: LinkageError =>
+        throw unreachable(
+          s"the client for ${path.toUri.getScheme}:// lacks a class, or has one of another release; give it the libraries that its release " +
+            "names, as --packages org.apache.hadoop:hadoop-aws:<release of Hadoop> does",
+          e
+        )
     }
   }
 

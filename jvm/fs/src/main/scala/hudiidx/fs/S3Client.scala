@@ -194,11 +194,17 @@ private[hudiidx] object S3Client {
       call(client, "deleteObject", classOf[String] -> bucket, classOf[String] -> key): Unit
   }
 
-  /** hadoop-aws 3.4 and the SDK for Java 2. */
+  /** hadoop-aws from 3.4 on and the SDK for Java 2. */
   private final class Sdk2(fs: FileSystem, target: Path) extends S3Client(fs, target) {
     private val loader = fs.getClass.getClassLoader
     private val client = call(call(fs, "getS3AInternals"), "getAmazonS3Client", classOf[String] -> Purpose)
     private val options = named("org.apache.hadoop.fs.s3a.impl.PutObjectOptions")
+
+    /** Those of a put that leaves markers of folders: hadoop-aws 3.5 removes none. */
+    private def plain: AnyRef = {
+      val names = options.getMethods.map(_.getName).toSet
+      options.getMethod(if (names("keepingDirs")) "keepingDirs" else "defaultOptions").invoke(null)
+    }
 
     private def named(name: String): Class[_] = Class.forName(name, true, loader)
     private def model(name: String): Class[_] = named(s"software.amazon.awssdk.services.s3.model.$name")
@@ -208,7 +214,7 @@ private[hudiidx] object S3Client {
         requests,
         "newPutObjectRequestBuilder",
         classOf[String] -> key,
-        options -> options.getMethod("keepingDirs").invoke(null),
+        options -> plain,
         classOf[Long] -> Long.box(content.length.toLong),
         classOf[Boolean] -> Boolean.box(false)
       )

@@ -23,6 +23,11 @@ import org.apache.hadoop.fs.{
 }
 import org.apache.hadoop.util.Progressable
 
+/** A client that was put on the class path without what it needs. */
+private final class HalvedClient extends RawLocalFileSystem {
+  override def initialize(uri: java.net.URI, conf: Configuration): Unit = throw new NoClassDefFoundError("some/Library")
+}
+
 class HadoopStorageOnLocalSuite extends StorageContract with IndexFolderContract {
   override val storage: Storage = new HadoopStorage(new Configuration)
   override def newFolder(): String = "file:" + Fixtures.newFolder("hadoop-local")
@@ -30,6 +35,13 @@ class HadoopStorageOnLocalSuite extends StorageContract with IndexFolderContract
   test("a store without a client is not far, and whoever asks it is told so") {
     assert(!storage.isFar("nosuch://a/b") && !storage.isFar(newFolder()))
     assert(intercept[IOException](storage.list("nosuch://a/b")).getMessage.contains("no client for nosuch"))
+  }
+
+  test("a store whose client lacks one of its libraries says so") {
+    val conf = new Configuration
+    conf.set("fs.halved.impl", classOf[HalvedClient].getName)
+    val said = intercept[IOException](new HadoopStorage(conf).list("halved://a/b")).getMessage
+    assert(said.contains("the client for halved:// lacks a class") && said.contains("some/Library"), said)
   }
 
   test("a store whose client neither lists nor writes says so") {

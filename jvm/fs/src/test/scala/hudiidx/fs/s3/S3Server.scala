@@ -110,6 +110,8 @@ final class S3Server extends AutoCloseable {
     conf.set("fs.s3a.secret.key", "any")
     conf.set("fs.s3a.connection.ssl.enabled", "false")
     conf.set("fs.s3a.endpoint.region", "us-east-1")
+    // As docs/tuning.md says; before Hadoop 3.5 the only one.
+    conf.set("fs.s3a.input.stream.type", "classic")
     conf.setBoolean("fs.s3a.impl.disable.cache", false)
     conf
   }
