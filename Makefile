@@ -150,8 +150,10 @@ $(PRESTO)/.stamp:
 	@find $(PRESTO)/plugin -mindepth 1 -maxdepth 1 -not -name hive-hadoop2 -exec rm -rf {} +
 	@rm $(PRESTO).tar.gz && touch $@
 
-quickstart: build
-	@$(PY) examples/quickstart.py
+# With the jar of one Spark line; `make build` makes the others too.
+quickstart: $(JAR) $(STAMPS)/venv
+	@mkdir -p python/hudiidx/jars && cp $(JAR) python/hudiidx/jars/
+	@PYTHONPATH=python $(PY) examples/quickstart.py
 
 # The site of docs/, in build/docs; any warning is an error. Its tools have an environment of their own.
 docs: build/docs-venv/.stamp
