@@ -293,6 +293,28 @@ def test_info_says_what_is_next(cow: Path) -> None:
 
 def test_the_command_tells_its_version() -> None:
     assert run("--version").stdout == f"hudiidx {__version__}\n"
+    module = [sys.executable, "-m", "hudiidx", "--version"]
+    assert (
+        subprocess.run(module, capture_output=True, text=True, check=True).stdout
+        == f"hudiidx {__version__}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["info"], "Missing argument 'TABLE'"),
+        (["info", "x", "--bad"], "No such option: --bad"),
+        (["files", "x", "--limit", "many"], "Invalid value for '--limit'"),
+        (["infos", "x"], "No such command 'infos'"),
+    ],
+)
+def test_wrong_usage_is_one_document_where_json_is_asked_for(arguments: list[str], told: str) -> None:
+    done = run(*arguments, "--json", code=2)
+    assert done.stdout == ""
+    error = json.loads(done.stderr)
+    assert error["error"] == "UsageError" and told in error["message"]
+    assert told.split(":")[0] in run(*arguments, code=2).stderr
 
 
 def test_what_is_told_to_run_names_the_index_folder_that_was_asked(cow: Path, tmp_path: Path) -> None:

@@ -108,6 +108,7 @@ def test_python_and_scala_have_the_same_errors() -> None:
 def test_every_public_name_resolves_and_others_do_not() -> None:
     for name in hudiidx.__all__:
         assert getattr(hudiidx, name).__name__ == name
+    assert set(hudiidx.__all__) <= set(dir(hudiidx))
     with pytest.raises(AttributeError, match="nothing"):
         _ = hudiidx.nothing
 

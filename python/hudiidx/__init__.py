@@ -142,3 +142,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'hudiidx' has no attribute {name!r}")
     home = _HOME.get(name, "hudiidx.errors")
     return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
