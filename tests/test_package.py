@@ -17,7 +17,16 @@ import spark_lines
 from stored import ROOT
 
 import hudiidx
-from hudiidx import BaseFile, HudiIndex, IndexInfo, configure_spark, errors, session
+from hudiidx import (
+    BaseFile,
+    ColumnIndexInfo,
+    HudiIndex,
+    IndexInfo,
+    RecordInfo,
+    configure_spark,
+    errors,
+    session,
+)
 from hudiidx._spark import spark_jars, spark_line
 from hudiidx.session import jar_path
 
@@ -131,6 +140,24 @@ def test_models_are_frozen() -> None:
         (IndexInfo("LAGGING", instants_behind=1), "LAGGING 1 instant"),
         (IndexInfo("LAGGING", instants_behind=3), "LAGGING 3 instants"),
         (IndexInfo("BROKEN", reason="bad checksum"), "BROKEN bad checksum"),
+        (
+            IndexInfo("READY", index_version=3, files=9, partitions=2),
+            "READY: version 3, 9 files in 2 partitions",
+        ),
+        (
+            IndexInfo(
+                "LAGGING",
+                instants_behind=3,
+                index_version=3,
+                files=9,
+                partitions=2,
+                record=RecordInfo("global", None, 2, 100, 1, 1, 0),
+                columns=(ColumnIndexInfo("range", ("ts", "fare")), ColumnIndexInfo("bloom", ("rider",))),
+                logs=True,
+            ),
+            "LAGGING 3 instants: version 3, 9 files in 2 partitions; "
+            "record keys (global); range of ts, fare; bloom of rider; log blocks",
+        ),
     ],
 )
 def test_a_state_is_one_line(info: IndexInfo, text: str) -> None:

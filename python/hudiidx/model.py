@@ -219,10 +219,20 @@ class IndexInfo:
     details: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __str__(self) -> str:
-        """The state in one line, such as ``LAGGING 3 instants``."""
+        """One line, such as ``LAGGING 3 instants: version 7, 120 files in 4 partitions; record keys``."""
+        told = f"{self.state} {self.reason}" if self.reason else self.state
         if self.state == "LAGGING":
-            return f"LAGGING {self.instants_behind} instant{'s' if self.instants_behind != 1 else ''}"
-        return shown(f"{self.state} {self.reason}") if self.reason else self.state
+            told = f"LAGGING {self.instants_behind} instant{'s' if self.instants_behind != 1 else ''}"
+        if self.index_version is None:
+            return shown(told)
+        told += f": version {self.index_version}, {self.files} files in {self.partitions} partitions"
+        return shown("; ".join([told, *self._parts()]))
+
+    def _parts(self) -> list[str]:
+        """What the index has beside the listing."""
+        record = [] if self.record is None else [f"record keys ({self.record.mode})"]
+        columns = [f"{c.kind} of {', '.join(c.columns)}" for c in self.columns]
+        return record + columns + (["log blocks"] if self.logs else [])
 
 
 @dataclass(frozen=True)
