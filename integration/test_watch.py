@@ -1,9 +1,7 @@
 """`hudiidx watch` beside stock writers: its lag, its memory, and what its indexes answer.
 
-`make test` watches 12 tables of which 3 are written to, for some rounds of writes. `make test-all` watches
-100 for an hour, ten of them written to. Another time:
-
-    HUDIIDX_WATCH_MINUTES=5 pytest -s -m slow integration/test_watch.py
+`make test` watches six tables of which two are written to, for some rounds of writes. `make test-all` watches
+100 for some minutes, ten of them written to, and `make reliability PARTS=watch` for an hour.
 """
 
 import json
@@ -24,6 +22,7 @@ from typing import Any
 
 import pytest
 import stored
+from figures import figure
 from processes import live_heap, resident
 from pyspark.sql import SparkSession
 from test_live import NO_STATS, assert_same
@@ -31,7 +30,7 @@ from test_live import NO_STATS, assert_same
 from hudiidx import HudiIndex
 
 COMMAND = Path(sys.executable).with_name("hudiidx")
-MINUTES = float(os.environ.get("HUDIIDX_WATCH_MINUTES", "60"))
+MINUTES = float(os.environ.get("HUDIIDX_WATCH_MINUTES", "5"))
 IDLE = (
     "v6-cow-part",
     "v6-mor-part",
@@ -178,8 +177,11 @@ def run_watch(
     interval: float,
     go_on: Callable[[int, float], bool],
     grows_by: int,
-) -> None:
-    """Writes while ``go_on(rounds, seconds)``; memory may grow by so many bytes in its second half."""
+) -> int:
+    """Writes while ``go_on(rounds, seconds)``; memory may grow by so many bytes in its second half.
+
+    How many commits the watch took in.
+    """
     tables = [*idle, *(w.path for w in written)]
     marks: list[tuple[float, int, int]] = []
     with watching(tables, folder, interval) as watch:
@@ -201,14 +203,17 @@ def run_watch(
     print(f"{rounds} rounds; MiB of heap and of Python after {shown}")
     half = marks[len(marks) // 2 :]
     assert half[-1][1] - half[0][1] < grows_by and half[-1][2] - half[0][2] < grows_by
+    commits = 0
     for w in written:
         taken = [i for p in watch.polls if p["table"] == str(w.path) for i in p["instants"]]
+        commits += len(taken)
         assert len(taken) == len({*taken}) >= rounds
         assert found[f'hudiidx_watch_instants_total{{table="{w.path}"}}'] == len(taken)
     syncs = sum(v for name, v in found.items() if name.startswith("hudiidx_watch_syncs_total"))
     assert syncs == sum(p["published"] for p in watch.polls)
     assert sum(v for name, v in found.items() if name.startswith("hudiidx_watch_failures_total")) == 0
     assert_followed(spark, written, idle)
+    return commits
 
 
 def test_six_tables_are_followed(
@@ -219,10 +224,12 @@ def test_six_tables_are_followed(
 
 
 @pytest.mark.slow
-def test_a_hundred_tables_are_followed_for_an_hour(
+def test_a_hundred_tables_are_followed_for_long(
     spark: SparkSession, stock_0_15: Any, stock_1_2: Any, tmp_path: Path
 ) -> None:
     written = written_tables(spark, [stock_1_2, stock_0_15], 10)
     idle = idle_tables(tmp_path, 90)
-    run_watch(spark, written, idle, tmp_path, 10.0, lambda _, s: s < MINUTES * 60, 8 * MEBI)
+    taken = run_watch(spark, written, idle, tmp_path, 10.0, lambda _, s: s < MINUTES * 60, 8 * MEBI)
+    figure("commits of stock writers that a watch of a hundred tables took in", taken)
+    figure("minutes that it watched", round(MINUTES))
     shutil.rmtree(tmp_path, ignore_errors=True)

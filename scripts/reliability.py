@@ -157,6 +157,13 @@ PARTS = {
             "minutes that they took": STALE,
         },
     ),
+    "watch": pytest(
+        "integration/test_watch.py",
+        {
+            "commits of stock writers that a watch of a hundred tables took in": STALE,
+            "minutes that it watched": STALE,
+        },
+    ),
     "long": pytest(
         "integration/test_long_run.py",
         {
@@ -198,6 +205,7 @@ def lengths(arguments: argparse.Namespace) -> dict[str, str]:
         "HUDIIDX_FAULTS_OF_CALL": str(arguments.faults),
         "HUDIIDX_SOAK_READS": str(arguments.reads),
         "HUDIIDX_SOAK_MINUTES": str(arguments.soak_minutes),
+        "HUDIIDX_WATCH_MINUTES": str(arguments.soak_minutes),
         "HUDIIDX_SOAK_PLOT": str(ROOT / "docs" / "soak.svg"),
         "HUDIIDX_FUZZ_ROUNDS": str(arguments.fuzz),
         "HUDIIDX_FORGED_MINUTES": str(arguments.forged_minutes / 2),
@@ -281,7 +289,9 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--faults", type=int, default=100, help="of each call of a store, at most")
     parser.add_argument("--reads", type=int, default=10_000, help="of the soak, at least")
-    parser.add_argument("--soak-minutes", type=float, default=60, help="at least")
+    parser.add_argument(
+        "--soak-minutes", type=float, default=60, help="of the soak, at least, and of the watch"
+    )
     parser.add_argument("--fuzz", type=int, default=100_000)
     parser.add_argument("--forged-minutes", type=float, default=60, help="at least, two tests together")
     arguments = parser.parse_args()
