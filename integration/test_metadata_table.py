@@ -277,3 +277,33 @@ def test_writes_of_ours_that_end_at_any_step(
         table.assert_rows()
         # 0.15.0 leaves logs of failed writes where they are; its metadata table need not list them.
         table.assert_listed(whole=version != OLDEST)
+
+
+@pytest.mark.parametrize("kind", ["COW", pytest.param("MOR", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("version", IN_SHORT)
+def test_an_index_made_from_a_metadata_table_has_no_file_that_a_restore_removed(
+    spark: SparkSession, request: pytest.FixtureRequest, version: str, kind: str, tmp_path: Path
+) -> None:
+    """Stock from 1.1 on leaves such files in the metadata tables of version 6."""
+    stock = request.getfixturevalue(version)
+    name = f"restored-{version[-2:]}-{kind}".lower()
+    path = stock.new(name=name, kind=kind, options=TRUSTING)
+    as_it_is = {"hoodie.write.table.version": "6", "hoodie.write.auto.upgrade": "false"}
+    for seed, (first, end) in enumerate([(0, 100), (50, 120)]):
+        stock.write(name=name, first=first, end=end, seed=seed, **as_it_is)
+    saved = stock.savepoint(name=name)
+    for seed, (first, end) in enumerate([(0, 40), (110, 140)]):
+        stock.write(name=name, first=first, end=end, seed=seed + 2, **as_it_is)
+    stock.restore(name=name, to=saved)
+    there = stock.listing(name=name, metadata_table=False)["per_partition"]
+    if kind == "COW":
+        known = stock.listing(name=name, metadata_table=True)["per_partition"]
+        is_kept = any(known[p]["files"] != there[p]["files"] for p in there)
+        assert is_kept == (version != OLDEST)
+    index = HudiIndex(spark, path, index_path=tmp_path / "index", source="metadata")
+    index.create()
+    found: dict[str, list[list[Any]]] = {}
+    for row in index.files().collect():
+        found.setdefault(row.partition_path, []).append([row.file_name, row.size])
+    assert {p: sorted(files) for p, files in found.items()} == {p: there[p]["files"] for p in there}
+    assert index.verify().ok

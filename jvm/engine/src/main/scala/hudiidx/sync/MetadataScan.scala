@@ -4,6 +4,7 @@ import hudiidx.{DamagedTable, Log, StaleIndex}
 import hudiidx.manifest.{EncodedPartition, PartitionKey}
 import hudiidx.table._
 import hudiidx.table.listing.{MetadataTable, MetadataTableListing, SizeCheck, TableListing}
+import hudiidx.timeline.Action
 
 /** A table's files from Hudi's own metadata table, with what that does not say: completion times, replacements, and the sizes
   *  of log files that rollbacks on version 6 left behind, in tables that were upgraded since too. Format notes §10.
@@ -23,9 +24,19 @@ private[sync] final class MetadataScan(table: TableContext, metadata: MetadataTa
   def scan(entriesPerPage: Int): Iterator[EncodedPartition] =
     PartitionKey.sorted(partitions).iterator.map(p => EncodedPartition.of(p, files(p), entriesPerPage))
 
+  /** Names that restores removed, by partition. Stock Hudi from 1.1 on leaves them in metadata tables of version 6. */
+  private lazy val restored: Map[String, Set[String]] = table.timeline.completed
+    .filter(_.action == Action.Restore)
+    .flatMap(table.contents.restore(_).rollbacks)
+    .flatMap(_.partitions)
+    .groupBy(_._1)
+    .map { case (partition, all) => partition -> all.flatMap(_._2.deletedFileNames).toSet }
+
   private def files(partition: String): Array[FileEntry] = {
+    val removed = restored.getOrElse(partition, Set.empty[String])
     val found = recorded(partition).flatMap { f =>
-      val isKnown = if (f.isBase) FileEntry.isUsual(f.sizeBytes) else f.sizeBytes > 1
+      // A later log may have the name of one that was removed.
+      val isKnown = !removed(f.fileName) && (if (f.isBase) FileEntry.isUsual(f.sizeBytes) else f.sizeBytes > 1)
       val sized = if (isKnown) Some(f) else SizeCheck.measured(table.storage, table.tablePath, f)
       sized.map { e =>
         e.copy(
