@@ -42,8 +42,8 @@ object Sql {
     */
   private val Words: Set[String] =
     """all and any as authorization both call case cast check collate collation column constraint create cross current_date
-      |current_time current_timestamp current_user distinct else end escape except execute false fetch filter for foreign from full
-      |grant group having in inner intersect into is join lateral leading left natural not null offset on only or order outer
+      |current_path current_time current_timestamp current_user distinct else end escape except execute false fetch filter for foreign from
+      |full grant group having in inner intersect into is join lateral leading left natural not null offset on only or order outer
       |overlaps percentile_cont percentile_disc primary recursive references right select session_user some sql table then time to
       |trailing true union unique unknown user using values when where with within""".stripMargin
       .replace('\n', ' ')
